@@ -57,12 +57,7 @@ type session struct {
 	ctx    context.Context
 	access *access
 	data   *dataConn
-	port   net.Listener // the port that the server connects to; nil in passive mode
-	ready  bool         // data or port is open, and no transfer has used it yet
-	early  bool         // data was opened before its transfer
-	asked  bool         // its port was requested during the previous transfer; else it is left from a refused one
-	later  uint16       // the port of data, to which the session connects once STOR has been sent; or 0
-	absent bool         // SIZE has not found the file
+	absent bool // SIZE has not found the file
 
 	planned bool // the commands of the access were sent together with PASS
 }
@@ -133,7 +128,7 @@ func (s *session) Reusable() bool {
 // Rest detaches the session from its access.
 func (s *session) Rest() {
 	s.ctl.Rest()
-	if !s.ready {
+	if !s.data.isReady() {
 		s.dropData()
 	}
 	s.ctx, s.access = context.Background(), nil
@@ -306,9 +301,9 @@ func (s *session) transfer(command string, do func(command string) error) error 
 	if err := s.openData(command); err != nil {
 		return err
 	}
-	early, asked := s.early, s.asked
+	origin := s.data.origin
 	err := s.tryTransfer(command, do)
-	if !early || s.data.begun() || !deniesPort(err) || s.isAbsent() { // data that was sent cannot be sent again
+	if origin == forTransfer || s.data.begun() || !deniesPort(err) || s.isAbsent() { // data that was sent cannot be sent again
 		return err
 	}
 	s.dropData()
@@ -316,7 +311,7 @@ func (s *session) transfer(command string, do func(command string) error) error 
 		return err
 	}
 	again := s.tryTransfer(command, do)
-	if again == nil && asked {
+	if again == nil && origin == requested {
 		s.recordLoss()
 	}
 	return again
@@ -341,26 +336,21 @@ func (s *session) isAbsent() bool {
 // connection is kept for the next one, unless another port has been requested already: some servers
 // never close a port that no transfer has used.
 func (s *session) tryTransfer(command string, do func(command string) error) error {
-	s.ready, s.early = false, false
+	s.data.ctx, s.data.ctl = s.ctx, s.ctl
 	s.ctl.announced, s.ctl.rest = -1, -1
 	err := do(command)
 	if s.refused = err != nil; !s.refused {
 		return nil
 	}
-	err = s.data.explain(s.failure(err)) // before stop ends the handshake
-	if s.later != 0 {                    // the server may have given the port up
-		s.dropData()
+	d := s.data
+	err = d.explain(s.failure(err)) // before drop ends the handshake
+	if d.state == dataOpen && d.setup == nil && refusal(err) && len(s.ctl.queued) == 0 {
+		d.origin = leftOver
 		return err
 	}
-	if s.port == nil && s.data.pending == nil && s.data.Conn == nil && refusal(err) && len(s.ctl.queued) == 0 {
-		s.ready, s.early, s.asked = true, true, false
-		return err
-	}
-	s.closePort()
-	s.data.stop()
-	s.data.drop()
-	if refusal(err) && s.data.localError() != nil {
-		err = s.failure(s.data.localError())
+	d.drop()
+	if refusal(err) && d.localError() != nil {
+		err = s.failure(d.localError())
 	}
 	return err
 }
@@ -434,18 +424,20 @@ func (s *session) start(command string, offset int64) error {
 // store uploads body. If the data cannot be sent, the final reply may say why.
 func (s *session) store(body io.Reader, offset int64) error {
 	return s.transferName(func(command string) error {
-		s.data.end = s.endOfUpload
 		if err := s.start(command, offset); err != nil {
 			return err
 		}
 		_, err := s.data.ReadFrom(body)
 		_ = s.data.Close()
+		if s.data.sent {
+			s.requestNextPort()
+		}
 		return errors.Join(err, s.ctl.endTransfer())
 	})
 }
 
-// endOfUpload is called when all data has been sent. It requests the port of the next upload.
-func (s *session) endOfUpload() {
+// requestNextPort requests the port of the next upload, when all data has been sent.
+func (s *session) requestNextPort() {
 	if !s.data.over && len(s.ctl.queued) == 0 && s.wantsNextPort() {
 		_ = s.ctl.sendPipelined([]string{s.passiveCommand()}) // if this fails, so does reading the reply
 	}
@@ -456,8 +448,8 @@ func (s *session) endOfUpload() {
 // is read first: after a refusal, the server may give the port to another client.
 func (s *session) commandSent() error {
 	switch {
-	case s.later == 0:
-		s.startPending()
+	case s.data.port == 0:
+		s.startSetup()
 		return nil
 	case s.ctl.Waiting():
 		return nil
@@ -470,13 +462,11 @@ func (s *session) commandSent() error {
 
 // connectLater connects to the port of an upload whose command has been sent.
 func (s *session) connectLater() error {
-	conn, err := s.dialData(s.later)
-	if err != nil {
-		return err
+	err := s.connectData(s.data)
+	if err == nil {
+		s.startSetup()
 	}
-	s.later, s.data.raw = 0, conn
-	s.startPending()
-	return nil
+	return err
 }
 
 // check returns the error of a command whose reply is not the expected one, as control.expect does.
