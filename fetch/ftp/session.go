@@ -75,7 +75,7 @@ func dial(ctx context.Context, o sessions.Opening, a *access) (*session, error) 
 	}
 	s.ctl = newControl(o.Context, conn, a.limits, a.trace)
 	s.ctl.knowsIAC = a.exact // doubled, if no other command may be sent to find out
-	if err := s.login(ctx, o); err != nil {
+	if err := (&login{s, a.opt.AlternativeToUser}).perform(ctx, o); err != nil {
 		s.End()
 		return nil, err
 	}
