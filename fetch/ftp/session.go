@@ -359,10 +359,8 @@ func (s *session) tryTransfer(command string, do func(command string) error) err
 // requests the port of the next transfer if ask is set, and another one follows.
 func (s *session) finish(ask bool) error {
 	_ = s.data.Close() // some servers reply only then
-	if ask && !s.data.over && len(s.ctl.queued) == 0 && s.wantsNextPort() {
-		if err := s.ctl.sendPipelined([]string{s.passiveCommand()}); err != nil {
-			return s.failure(err)
-		}
+	if ask {
+		_ = s.requestNextPort() // if this fails, so does reading the reply
 	}
 	err := s.ctl.endTransfer()
 	s.checkPipelining()
@@ -430,17 +428,18 @@ func (s *session) store(body io.Reader, offset int64) error {
 		_, err := s.data.ReadFrom(body)
 		_ = s.data.Close()
 		if s.data.sent {
-			s.requestNextPort()
+			_ = s.requestNextPort()
 		}
 		return errors.Join(err, s.ctl.endTransfer())
 	})
 }
 
-// requestNextPort requests the port of the next upload, when all data has been sent.
-func (s *session) requestNextPort() {
-	if !s.data.over && len(s.ctl.queued) == 0 && s.wantsNextPort() {
-		_ = s.ctl.sendPipelined([]string{s.passiveCommand()}) // if this fails, so does reading the reply
+// requestNextPort requests the port of the next transfer, when the data of this one has ended.
+func (s *session) requestNextPort() error {
+	if s.data.over || len(s.ctl.queued) > 0 || !s.wantsNextPort() {
+		return nil
 	}
+	return s.ctl.sendPipelined([]string{s.passiveCommand()})
 }
 
 // commandSent is called when the command of a transfer has been sent. If the port is still to be
