@@ -43,38 +43,37 @@ func (a *Active) check() error {
 }
 
 // openPort opens a port and announces it to the server.
-func (s *session) openPort() error {
+func (s *session) openPort() (*dataConn, error) {
 	s.ctl.verb = "PORT"
 	if !s.peer.IsValid() {
-		return s.access.fail("PORT", &fetch.Error{Kind: fetch.ErrUnsupported, Err: errors.New("active mode is not supported through a proxy")})
+		return nil, s.access.fail("PORT", &fetch.Error{Kind: fetch.ErrUnsupported, Err: errors.New("active mode is not supported through a proxy")})
 	}
-	at, err := s.open()
+	l, at, err := s.open()
 	if err != nil {
-		return s.access.fail("PORT", &fetch.Error{Kind: fetch.ErrUnreachable, Err: err})
+		return nil, s.access.fail("PORT", &fetch.Error{Kind: fetch.ErrUnreachable, Err: err})
 	}
 	if err := s.announcePort(at); err != nil {
-		s.closePort()
-		return err
+		_ = l.Close()
+		return nil, err
 	}
-	return nil
+	return &dataConn{listener: l, idle: s.access.limits.Idle}, nil
 }
 
-// open closes the previous port and opens a new one. It returns the address to announce.
-func (s *session) open() (netip.AddrPort, error) {
-	s.closePort()
+// open opens a port. It also returns the address to announce.
+func (s *session) open() (l net.Listener, at netip.AddrPort, err error) {
 	own := driver.AddrPort(s.ctl.Raw.LocalAddr()).Addr()
 	announced, err := s.access.active.address(s.ctx, own)
 	if err != nil {
-		return netip.AddrPort{}, err
+		return nil, at, err
 	}
-	s.port, err = s.listen(announced)
+	l, err = s.listen(announced)
 	if err != nil && announced != own {
-		s.port, err = s.listen(own)
+		l, err = s.listen(own)
 	}
 	if err != nil {
-		return netip.AddrPort{}, err
+		return nil, at, err
 	}
-	return netip.AddrPortFrom(announced.WithZone(""), driver.AddrPort(s.port.Addr()).Port()), nil
+	return l, netip.AddrPortFrom(announced.WithZone(""), driver.AddrPort(l.Addr()).Port()), nil
 }
 
 // address returns the IP address of Host, of the same family as own.
@@ -169,13 +168,6 @@ func eprt(at netip.AddrPort) string {
 func port(at netip.AddrPort) string {
 	host := strings.ReplaceAll(at.Addr().String(), ".", ",")
 	return "PORT " + host + "," + strconv.Itoa(int(at.Port()>>8)) + "," + strconv.Itoa(int(at.Port()&0xff))
-}
-
-func (s *session) closePort() {
-	if s.port != nil {
-		_ = s.port.Close()
-		s.port = nil
-	}
 }
 
 // maxRejected is the number of connections from other hosts after which admit fails.

@@ -384,7 +384,7 @@ func (b *body) spliceSome(do move, progress time.Time) (int64, error) {
 		b.err = b.endOfRange()
 	}
 	if b.err == nil {
-		b.data.wait(time.Since(progress))
+		b.data.limit(time.Since(progress))
 		b.err = b.readError(b.data.Arm())
 	}
 	if b.err != nil {

@@ -144,7 +144,10 @@ func sendsAhead(s *session, lines []string) bool {
 }
 
 // An editor performs edits on a session.
-type editor struct{ *session }
+type editor struct {
+	*session
+	library *library // nil until it is needed
+}
 
 // perform performs edits. If the session fails, those with a reply keep their results.
 func (e *editor) perform(edits []fetch.Edit) error {
@@ -304,7 +307,7 @@ func (e *editor) reply(edit *fetch.Edit) (refused, err error) {
 	var last talk.Reply
 	e.ctl.began = e.ctl.began || changes(*edit)
 	for i, line := range commands {
-		if last, err = e.ctl.ask(line); err != nil {
+		if last, err = e.ask(line); err != nil {
 			return nil, e.failure(err)
 		}
 		done := last.Class() == 2
@@ -325,6 +328,20 @@ func (e *editor) reply(edit *fetch.Edit) (refused, err error) {
 	}
 	e.results(edit, commands[0], last.Text)
 	return nil, nil
+}
+
+// ask sends a command of an edit, and returns the reply to it.
+func (e *editor) ask(line string) (r talk.Reply, err error) {
+	verb, name, _ := strings.Cut(line, " ")
+	if libraryEdits[verb] == nil {
+		return e.ctl.ask(line)
+	}
+	if e.library == nil {
+		if e.library, err = newLibrary(e.ctl); err != nil {
+			return r, err
+		}
+	}
+	return e.library.perform(verb, name)
 }
 
 // results sets the results of an edit that the server has performed.

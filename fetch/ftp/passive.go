@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -48,20 +50,81 @@ func (s *servers) has(at server) bool {
 	return ok
 }
 
-// passive requests a port from the server, by EPSV (RFC 2428) or PASV, and connects to it.
-// It tries EPSV first. If the reply cannot be used, or the port cannot be reached, as with
+// connectsLater reports whether the session connects to a port only when the command of the
+// transfer has been sent: on servers that have been measured, for uploads. Others (goftp, ftp-srv)
+// never close a port that the client has not connected to, as after a refusal.
+func (s *session) connectsLater(verb fetch.Op) bool {
+	return s.connects && s.program.name != "" && isUpload(verb)
+}
+
+// passiveFor connects to a port for the transfer that command starts. Before, it sends PRET, which names
+// that transfer, if Options.PRET is set, or once a refusal has said that the server requires it.
+func (s *session) passiveFor(command string) (*dataConn, error) {
+	known := s.pret || s.access.opt.PRET
+	if known {
+		r, err := s.ctl.exchange("PRET " + command)
+		switch {
+		case err != nil:
+			return nil, s.failure(err)
+		case r.Class() != 2:
+			return nil, s.refusedBy(r)
+		}
+	}
+	d, err := s.passive(s.connectsLater(verbOf(command)))
+	e, _ := errors.AsType[*fetch.Error](err)
+	if known || s.access.exact || !refusal(err) || !names(e.Reply, "PRET") {
+		return d, err
+	}
+	s.pret = true
+	return s.passiveFor(command)
+}
+
+// names reports whether a text has a command as a word.
+func names(text, verb string) bool {
+	words := strings.FieldsFunc(strings.ToUpper(text), func(r rune) bool { return r < 'A' || 'Z' < r })
+	return slices.Contains(words, verb)
+}
+
+// passive requests a port from the server, by EPSV (RFC 2428) or PASV, and connects to it, unless that
+// is done later. It tries EPSV first. If the reply cannot be used, or the port cannot be reached, as with
 // firewalls that understand only PASV, EPSV is not sent to this server again.
-func (s *session) passive() (net.Conn, error) {
-	if s.passiveCommand() == "PASV" {
-		return s.plainPassive()
+func (s *session) passive(later bool) (*dataConn, error) {
+	if s.passiveCommand() == "EPSV" {
+		d, err := s.passiveData(s.extendedPort, later)
+		if err == nil || s.onlyEPSV() || s.ctl.Err != nil || s.ctx.Err() != nil || errors.Is(err, fetch.ErrRefused) { // the policy; PASV leads to the same address
+			return d, err
+		}
+		s.access.pasvOnly.add(s.access.server())
+		s.ctl.Trace.Note("no data connection with EPSV; trying PASV")
 	}
-	conn, err := s.extendedPassive()
-	if err == nil || s.onlyEPSV() || s.ctl.Err != nil || s.ctx.Err() != nil || errors.Is(err, fetch.ErrRefused) { // the policy; PASV leads to the same address
-		return conn, err
+	return s.passiveData(s.plainPort, later)
+}
+
+// passiveData returns a data connection to the port that request returns.
+func (s *session) passiveData(request func() (uint16, error), later bool) (*dataConn, error) {
+	port, err := request()
+	if err != nil {
+		return nil, err
 	}
-	s.access.pasvOnly.add(s.access.server())
-	s.ctl.Trace.Note("no data connection with EPSV; trying PASV")
-	return s.plainPassive()
+	d := &dataConn{port: port, idle: s.access.limits.Idle}
+	if !later {
+		err = s.connectData(d)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// connectData connects to the port of d.
+func (s *session) connectData(d *dataConn) error {
+	conn, err := s.dialData(d.port)
+	if err != nil {
+		return err
+	}
+	d.connected(conn)
+	s.connects = true
+	return nil
 }
 
 // passiveCommand returns the command to try first.
@@ -83,9 +146,6 @@ func (s *session) requestPort() (uint16, error) {
 // onlyEPSV reports whether the server has an IPv6 address, which PASV does not support.
 func (s *session) onlyEPSV() bool { return s.peer.Addr().Is6() }
 
-// extendedPassive connects to a port that is requested by EPSV.
-func (s *session) extendedPassive() (net.Conn, error) { return s.dialPort(s.extendedPort()) }
-
 // extendedPort requests a port by EPSV.
 func (s *session) extendedPort() (uint16, error) {
 	r, err := s.ctl.ask("EPSV")
@@ -104,9 +164,6 @@ func (s *session) extendedPort() (uint16, error) {
 	return port, s.failure(err)
 }
 
-// plainPassive connects to a port that is requested by PASV.
-func (s *session) plainPassive() (net.Conn, error) { return s.dialPort(s.plainPort()) }
-
 // plainPort requests a port by PASV. The reply may be that to EPSV where a device translates addresses.
 func (s *session) plainPort() (uint16, error) {
 	r, err := s.ctl.ask("PASV")
@@ -124,14 +181,6 @@ func (s *session) plainPort() (uint16, error) {
 		err = &fetch.Error{Kind: fetch.ErrRefused, Err: fmt.Errorf("the reply to PASV names the host %v, which is not the server's address", host)}
 	}
 	return port, s.failure(err)
-}
-
-// dialPort calls dialData unless err, from the request for the port, is not nil.
-func (s *session) dialPort(port uint16, err error) (net.Conn, error) {
-	if err != nil {
-		return nil, err
-	}
-	return s.dialData(port)
 }
 
 // dialData connects to a port of the server.

@@ -44,7 +44,7 @@ func (s *session) plan() []string {
 	p := &planner{session: s, lines: make([]string, 0, 4)}
 	switch {
 	case isUpload(a.verb):
-		if a.enter(p) == nil && a.prepare(p) == nil && !p.ready && a.active == nil && !a.opt.PRET && !p.pret && p.isPlannable(a.name) {
+		if a.enter(p) == nil && a.prepare(p) == nil && !p.data.isReady() && a.active == nil && !a.opt.PRET && !p.pret && p.isPlannable(a.name) {
 			_ = p.add(p.passiveCommand())
 		}
 	case a.verb == "":
@@ -133,7 +133,7 @@ func (p *planner) listsFacts() (bool, error) {
 func (p *planner) retrieve(offset int64) error {
 	a := p.access
 	switch onSize := a.req.Offset != 0 && a.req.Length == 0 || a.limits.Body > 0; {
-	case p.ready:
+	case p.data.isReady():
 	case a.active != nil, a.opt.PRET, p.pret, onSize, !p.isPlannable(a.name):
 		return errNotPlannable
 	default:
@@ -293,7 +293,7 @@ func (s *session) startAccess() error {
 // readPending reads the replies that the previous access has not read. If that access requested a
 // port, the session connects to it before anything else is sent.
 func (s *session) readPending() error {
-	if s.ready && wire.Readable(s.data.raw) { // closed by the server
+	if s.data != nil && s.data.state == dataOpen && wire.Readable(s.data.raw) { // closed by the server
 		s.dropData()
 	}
 	s.openNextPort()
@@ -322,18 +322,12 @@ func (s *session) openNextPort() {
 		s.recordLoss()
 		return
 	}
-	if s.connectsLater(s.access.verb) && s.isPrepared() { // STOR is next
-		s.dropData()
-		s.later, s.data = port, &dataConn{idle: s.access.limits.Idle}
-	} else {
-		conn, err := s.dialData(port)
-		if err != nil {
-			return
-		}
-		s.dropData()
-		s.data, s.connects = &dataConn{raw: conn, idle: s.access.limits.Idle}, true
+	d := &dataConn{port: port, origin: requested, idle: s.access.limits.Idle}
+	if stor := s.connectsLater(s.access.verb) && s.isPrepared(); !stor && s.connectData(d) != nil {
+		return
 	}
-	s.ready, s.early, s.asked = true, true, true
+	s.dropData()
+	s.data = d
 }
 
 // checkPipelining checks whether the current access has failed because the server does not support

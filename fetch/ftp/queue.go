@@ -16,8 +16,6 @@ import (
 // this, because the queue checks the code of each against its command.
 type queue struct {
 	queued           []pipelined
-	withPASS         []string    // to send together with PASS
-	withTransfer     []string    // to send together with the command of a transfer
 	isPipelined      bool        // the current command was pipelined
 	early            *talk.Reply // the reply to it, if already read
 	probed           bool        // the probe has been sent

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/netip"
@@ -24,11 +25,9 @@ const defaultQuitTime = 2 * time.Second
 // servers never reply then.
 const abortTime = time.Second
 
-// A session is a login on a server. The client library talks to the server through a control. A
-// session belongs to one access at a time.
+// A session is a login on a server. It belongs to one access at a time.
 type session struct {
 	ctl            *control
-	conn           *libraryConn
 	key            key
 	entry          string         // working directory after the login; "" if not known
 	peer           netip.AddrPort // of the control connection; invalid if connected through a proxy
@@ -58,13 +57,7 @@ type session struct {
 	ctx    context.Context
 	access *access
 	data   *dataConn
-	port   net.Listener     // the port that the server connects to; nil in passive mode
-	ready  bool             // data or port is open, and no transfer has used it yet
-	early  bool             // data was opened before its transfer
-	asked  bool             // its port was requested during the previous transfer; else it is left from a refused one
-	later  uint16           // the port of data, to which the session connects once STOR has been sent; or 0
-	absent bool             // SIZE has not found the file
-	last   *libraryResponse // the current download; nil between downloads
+	absent bool // SIZE has not found the file
 
 	planned bool // the commands of the access were sent together with PASS
 }
@@ -81,94 +74,12 @@ func dial(ctx context.Context, o sessions.Opening, a *access) (*session, error) 
 		s.peer = peer
 	}
 	s.ctl = newControl(o.Context, conn, a.limits, a.trace)
-	s.ctl.session, s.ctl.knowsIAC = s, a.exact // doubled, if no other command may be sent to find out
-	if err := s.login(ctx, o); err != nil {
+	s.ctl.knowsIAC = a.exact // doubled, if no other command may be sent to find out
+	if err := (&login{s, a.opt.AlternativeToUser}).perform(ctx, o); err != nil {
 		s.End()
 		return nil, err
 	}
 	return s, nil
-}
-
-// connect reads the greeting.
-func (s *session) connect(dial func(network, address string) (net.Conn, error)) (err error) {
-	s.conn, err = dialLibrary(dial)
-	return s.failure(err)
-}
-
-// login sends USER and what the server requests in reply, with the commands for TLS before
-// and after. No other command of the library is sent to the server.
-func (s *session) login(ctx context.Context, o sessions.Opening) (err error) {
-	if s.access.implicit() {
-		if err := s.secure(); err != nil {
-			return err
-		}
-	}
-	if err := s.connect(s.dialFunc); err != nil {
-		return err
-	}
-	s.ctx = ctx
-	s.ctl.Resume(ctx, s.access.limits, s.access.trace)
-	o.Greeted()
-	s.program = programOf(s.ctl.greeting)
-	s.program.single = s.program.single || s.ctl.noLogin // such servers are rare, and may handle one command of a packet
-	s.ctl.withPASS = s.withPASS()
-	s.planned = s.ctl.withPASS != nil
-	if s.access.wantsTLS() {
-		s.ctl.noLogin = false // a login in the clear does not count under TLS
-		if err := s.startTLS(); err != nil {
-			return err
-		}
-	}
-	if login := s.access.login; login != nil { // nothing may be sent between USER and PASS
-		if err := s.ctl.learnIAC(login.User, login.Password); err != nil {
-			return s.failure(err)
-		}
-	}
-	if err := s.conn.Login(s.access.user(), ""); err != nil {
-		return s.failure(err)
-	}
-	s.ctl.phase = commanding
-	if err := s.failure(s.ctl.sendPipelined(s.ctl.queue.withPASS)); err != nil { // if PASS was not sent
-		return err
-	}
-	if s.config != nil {
-		return s.protect()
-	}
-	return nil
-}
-
-// dialFunc returns the control connection to the library and later the data connections
-// that openData has opened.
-func (s *session) dialFunc(_, _ string) (net.Conn, error) {
-	if s.conn == nil {
-		return s.ctl, nil
-	}
-	return s.data, nil
-}
-
-// alternative returns the command in place of USER and PASS, or "".
-func (s *session) alternative() string { return s.access.opt.AlternativeToUser }
-
-// password returns the argument of PASS.
-func (s *session) password(text string) (string, error) {
-	login := s.access.login
-	switch {
-	case login == nil:
-		return s.access.email, nil // by default anonymous@, not the user's address (RFC 1738 §3.2.1)
-	case login.HasPassword:
-		return login.Password, nil
-	}
-	got, err := s.access.env.Login(s.ctx, fetch.Challenge{Locator: s.access.loc, User: login.User, Text: text})
-	return got.Password, err
-}
-
-// account returns the argument of ACCT.
-func (s *session) account(text string) (string, error) {
-	if account := s.access.opt.Account; account != "" {
-		return account, nil
-	}
-	got, err := s.access.env.Login(s.ctx, fetch.Challenge{Locator: s.access.loc, User: s.access.user(), Account: true, Text: text})
-	return got.Password, err
 }
 
 // Permit asks the policy whether access a may use the session.
@@ -211,13 +122,13 @@ func (s *session) describe() fetch.Connection {
 
 // Reusable reports whether another access may use the session.
 func (s *session) Reusable() bool {
-	return s.entry != "" && !s.tainted && s.last == nil && s.ctl.Err == nil && !s.ctl.pipeliningFailed && s.ctx.Err() == nil
+	return s.entry != "" && !s.tainted && s.ctl.phase == commanding && s.ctl.Err == nil && !s.ctl.pipeliningFailed && s.ctx.Err() == nil
 }
 
 // Rest detaches the session from its access.
 func (s *session) Rest() {
 	s.ctl.Rest()
-	if !s.ready {
+	if !s.data.isReady() {
 		s.dropData()
 	}
 	s.ctx, s.access = context.Background(), nil
@@ -243,7 +154,7 @@ func (s *session) End() {
 		s.ctl.Close()
 	case s.ctl.pipeliningFailed, s.ctl.phase >= commanding && s.ctl.last.Code == 421:
 		s.ctl.HangUp(closeTime)
-	case s.last != nil:
+	case s.ctl.phase > commanding:
 		s.ctl.Quit(min(abortTime, s.quitTime))
 	default:
 		s.Close()
@@ -273,7 +184,7 @@ func (s *session) home() error {
 	if s.isHome() {
 		return nil
 	}
-	if err := s.failure(s.conn.ChangeDir(s.entry)); err != nil {
+	if err := s.changeDir(s.entry); err != nil {
 		// No directory can be reached any more.
 		return s.ctl.Fail(err)
 	}
@@ -286,7 +197,7 @@ func (s *session) cwd(dir string) error {
 	if err != nil {
 		return err
 	}
-	if err := s.trySpellings(dir, func() error { return s.failure(s.conn.ChangeDir(s.spelled(dir))) }); err != nil {
+	if err := s.trySpellings(dir, func() error { return s.changeDir(s.spelled(dir)) }); err != nil {
 		return err
 	}
 	s.dirs = append(s.dirs, dir)
@@ -296,17 +207,32 @@ func (s *session) cwd(dir string) error {
 	return nil
 }
 
+// perform sends a command whose reply has no result.
+func (s *session) perform(line string) error {
+	r, err := s.ctl.ask(line)
+	return s.check(r, completes(r), err)
+}
+
+// changeDir sends CWD.
+func (s *session) changeDir(dir string) error {
+	err := s.perform("CWD " + dir)
+	if err == nil {
+		s.ctl.message = s.ctl.last.Text
+	}
+	return err
+}
+
 func (s *session) mkd(dir string) error {
 	s.ctl.began = true
-	return s.trySpellings(dir, func() error { return s.failure(s.conn.MakeDir(s.spelled(dir))) })
+	return s.trySpellings(dir, func() error { return s.perform("MKD " + s.spelled(dir)) })
 }
 
 func (s *session) setType(t byte) error {
 	if s.typ == t {
 		return nil
 	}
-	if err := s.conn.Type(libraryType(t)); err != nil {
-		return s.failure(err)
+	if err := s.perform("TYPE " + string(t)); err != nil {
+		return err
 	}
 	s.typ = t
 	return nil
@@ -337,8 +263,7 @@ func (s *session) modTime(name string) (t time.Time, err error) {
 	return fileTime(r.Text), err
 }
 
-// askAbout sends a command with a name, and returns the reply to it. The library would parse the
-// reply again, which takes time with thousands of small files.
+// askAbout sends a command with a name, and returns the reply to it.
 func (s *session) askAbout(verb, name string) (r talk.Reply, err error) {
 	err = s.trySpellings(name, func() error {
 		r, err = s.ctl.ask(verb + " " + s.spelled(name))
@@ -347,12 +272,9 @@ func (s *session) askAbout(verb, name string) (r talk.Reply, err error) {
 	return r, err
 }
 
-// retrieve starts a download. The library sends RETR, which control replaces by the command.
+// retrieve starts a download.
 func (s *session) retrieve(offset int64) error {
-	err := s.transferName(func() (err error) {
-		s.last, err = s.conn.RetrFrom("", uint64(offset))
-		return err
-	})
+	err := s.transferName(func(command string) error { return s.start(command, offset) })
 	if err != nil {
 		s.retrStatesSize = false // so that SIZE is sent next, which shows whether the file is missing
 	}
@@ -363,25 +285,25 @@ func (s *session) retrieve(offset int64) error {
 }
 
 // transferName performs the transfer of the access with do.
-func (s *session) transferName(do func() error) error {
+func (s *session) transferName(do func(command string) error) error {
 	a := s.access
 	return s.trySpellings(a.name, func() error { return s.transfer(a.command(s.spelled(a.name)), do) })
 }
 
-// transfer calls do, in which the library performs a transfer. It opens a data connection unless
+// transfer calls do, which performs the transfer that command starts. It opens a data connection unless
 // one is open; from then on some servers answer nothing else. If there was one before the access, a
 // refusal may mean that the server does not use it. Unless SIZE has not found the file either, the
 // transfer is then tried with another one.
-func (s *session) transfer(command string, do func() error) error {
+func (s *session) transfer(command string, do func(command string) error) error {
 	if err := s.ctl.learnIAC(command); err != nil {
 		return s.failure(err)
 	}
 	if err := s.openData(command); err != nil {
 		return err
 	}
-	early, asked := s.early, s.asked
+	origin := s.data.origin
 	err := s.tryTransfer(command, do)
-	if !early || s.data.begun() || !deniesPort(err) || s.isAbsent() { // data that was sent cannot be sent again
+	if origin == forTransfer || s.data.begun() || !deniesPort(err) || s.isAbsent() { // data that was sent cannot be sent again
 		return err
 	}
 	s.dropData()
@@ -389,7 +311,7 @@ func (s *session) transfer(command string, do func() error) error {
 		return err
 	}
 	again := s.tryTransfer(command, do)
-	if again == nil && asked {
+	if again == nil && origin == requested {
 		s.recordLoss()
 	}
 	return again
@@ -413,28 +335,22 @@ func (s *session) isAbsent() bool {
 // tryTransfer is transfer with an open data connection. If the server refuses the transfer, the
 // connection is kept for the next one, unless another port has been requested already: some servers
 // never close a port that no transfer has used.
-func (s *session) tryTransfer(command string, do func() error) error {
-	s.ready, s.early = false, false
-	s.ctl.transfer, s.ctl.announced, s.ctl.rest = command, -1, -1
-	s.ctl.queue.withTransfer = s.withTransfer()
-	err := do()
+func (s *session) tryTransfer(command string, do func(command string) error) error {
+	s.data.ctx, s.data.ctl = s.ctx, s.ctl
+	s.ctl.announced, s.ctl.rest = -1, -1
+	err := do(command)
 	if s.refused = err != nil; !s.refused {
 		return nil
 	}
-	err = s.data.explain(s.failure(err)) // before stop ends the handshake
-	if s.later != 0 {                    // the server may have given the port up
-		s.dropData()
+	d := s.data
+	err = d.explain(s.failure(err)) // before drop ends the handshake
+	if d.state == dataOpen && d.setup == nil && refusal(err) && len(s.ctl.queued) == 0 {
+		d.origin = leftOver
 		return err
 	}
-	if s.port == nil && s.data.pending == nil && s.data.Conn == nil && refusal(err) && len(s.ctl.queued) == 0 {
-		s.ready, s.early, s.asked = true, true, false
-		return err
-	}
-	s.closePort()
-	s.data.stop()
-	s.data.drop()
-	if refusal(err) && s.data.localError() != nil {
-		err = s.failure(s.data.localError())
+	d.drop()
+	if refusal(err) && d.localError() != nil {
+		err = s.failure(d.localError())
 	}
 	return err
 }
@@ -443,13 +359,10 @@ func (s *session) tryTransfer(command string, do func() error) error {
 // requests the port of the next transfer if ask is set, and another one follows.
 func (s *session) finish(ask bool) error {
 	_ = s.data.Close() // some servers reply only then
-	if ask && !s.data.over && len(s.ctl.queued) == 0 && s.wantsNextPort() {
-		if err := s.ctl.sendPipelined([]string{s.passiveCommand()}); err != nil {
-			return s.failure(err)
-		}
+	if ask {
+		_ = s.requestNextPort() // if this fails, so does reading the reply
 	}
-	err := s.last.Close()
-	s.last = nil
+	err := s.ctl.endTransfer()
 	s.checkPipelining()
 	if r := s.ctl.last; err == nil {
 		a := s.access
@@ -468,36 +381,65 @@ func (s *session) abandon() bool {
 	if s.ctl.pending() || s.ctl.Err != nil || s.ctx.Err() != nil {
 		return false
 	}
-	if s.last == nil { // it has ended
+	if s.ctl.phase == commanding { // it has ended
 		return true
 	}
 	defer func(limit time.Duration) { s.ctl.Limits.Reply = limit }(s.ctl.Limits.Reply)
 	s.ctl.Limits.Reply = min(cmp.Or(s.ctl.Limits.Reply, abortTime), abortTime)
-	_ = s.last.Close()
-	if s.ctl.Err != nil || s.ctl.phase != commanding {
+	_ = s.data.Close()
+	if _ = s.ctl.endTransfer(); s.ctl.Err != nil {
 		return false
 	}
-	s.last = nil
 	s.dropData()
 	return true
 }
 
-// store uploads body.
-func (s *session) store(body io.Reader, offset int64) error {
-	return s.transferName(func() error {
-		s.data.end = s.endOfUpload
-		if s.access.verb == "APPE" {
-			return s.conn.Append("", body)
+// start sends the command of a transfer, and REST before it. It returns when the data connection can be
+// used. What it returns is for failure.
+func (s *session) start(command string, offset int64) error {
+	ahead := s.withTransfer()
+	if offset > 0 {
+		r, err := s.ctl.ask(fmt.Sprint("REST ", offset))
+		if err := s.ctl.expect(r, r.Code == 350, err); err != nil {
+			return err
 		}
-		return s.conn.StorFrom("", body, uint64(offset))
+	}
+	if err := s.ctl.send(command, ahead...); err != nil {
+		return err
+	}
+	if !isTransfer(s.ctl.verb) {
+		s.ctl.verb = "LIST" // Options.ListCommand replaces LIST
+	}
+	if err := s.commandSent(); err != nil {
+		return err
+	}
+	if err := s.ctl.beginTransfer(s.access.name); err != nil {
+		return err
+	}
+	return s.begin()
+}
+
+// store uploads body. If the data cannot be sent, the final reply may say why.
+func (s *session) store(body io.Reader, offset int64) error {
+	return s.transferName(func(command string) error {
+		if err := s.start(command, offset); err != nil {
+			return err
+		}
+		_, err := s.data.ReadFrom(body)
+		_ = s.data.Close()
+		if s.data.sent {
+			_ = s.requestNextPort()
+		}
+		return errors.Join(err, s.ctl.endTransfer())
 	})
 }
 
-// endOfUpload is called when all data has been sent. It requests the port of the next upload.
-func (s *session) endOfUpload() {
-	if !s.data.over && len(s.ctl.queued) == 0 && s.wantsNextPort() {
-		_ = s.ctl.sendPipelined([]string{s.passiveCommand()}) // if this fails, so does reading the reply
+// requestNextPort requests the port of the next transfer, when the data of this one has ended.
+func (s *session) requestNextPort() error {
+	if s.data.over || len(s.ctl.queued) > 0 || !s.wantsNextPort() {
+		return nil
 	}
+	return s.ctl.sendPipelined([]string{s.passiveCommand()})
 }
 
 // commandSent is called when the command of a transfer has been sent. If the port is still to be
@@ -505,8 +447,8 @@ func (s *session) endOfUpload() {
 // is read first: after a refusal, the server may give the port to another client.
 func (s *session) commandSent() error {
 	switch {
-	case s.later == 0:
-		s.startPending()
+	case s.data.port == 0:
+		s.startSetup()
 		return nil
 	case s.ctl.Waiting():
 		return nil
@@ -519,37 +461,21 @@ func (s *session) commandSent() error {
 
 // connectLater connects to the port of an upload whose command has been sent.
 func (s *session) connectLater() error {
-	conn, err := s.dialData(s.later)
-	if err != nil {
-		return err
+	err := s.connectData(s.data)
+	if err == nil {
+		s.startSetup()
 	}
-	s.later, s.data.raw = 0, conn
-	s.startPending()
-	return nil
+	return err
 }
 
-// check returns the error of a command that was sent past the library: err, or that of a reply that
-// is not the expected one. A reply that is no refusal either makes the connection unusable.
+// check returns the error of a command whose reply is not the expected one, as control.expect does.
 func (s *session) check(r talk.Reply, expected bool, err error) error {
-	switch {
-	case err != nil:
-		return s.failure(err)
-	case expected:
-		return nil
-	case r.Class() < 4:
-		_ = s.ctl.Fail(s.unexpected(r))
-	}
-	return s.refusedBy(r)
-}
-
-// unexpected returns the error for a reply that does not fit the command.
-func (s *session) unexpected(r talk.Reply) error {
-	return &fetch.Error{Kind: fetch.ErrProtocol, Code: r.Code, Reply: r.Text, Err: errors.New(talk.Unexpected(s.ctl.verb))}
+	return s.failure(s.ctl.expect(r, expected, err))
 }
 
 // refusedBy returns the error for an unexpected or negative reply to a command.
 func (s *session) refusedBy(r talk.Reply) error {
-	err := s.unexpected(r)
+	err := s.ctl.unexpected(r)
 	if r.Class() >= 4 {
 		err = &fetch.Error{Kind: kindOf(s.ctl.verb, r), Code: r.Code, Reply: r.Text}
 	}

@@ -73,10 +73,7 @@ func (s *session) listsLast(name string) (bool, error) {
 		verb = "MLSD"
 	}
 	line := command(verb, s.spelled(dir))
-	err := s.transfer(line, func() (err error) {
-		s.last, err = s.conn.RetrFrom("", 0)
-		return err
-	})
+	err := s.transfer(line, func(command string) error { return s.start(command, 0) })
 	found, others, partial := false, false, verb == "LIST" && strings.HasPrefix(base, ".")
 	first, _, _ := strings.Cut(base, " ")
 	onlySpaces := !s.mayChange(strings.ReplaceAll(base, " ", "_")) && strings.Trim(base, " ") == base

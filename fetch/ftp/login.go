@@ -1,0 +1,162 @@
+package ftp
+
+import (
+	"context"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	sessions "github.com/fetch1738/fetch1738/fetch/internal/session"
+	"github.com/fetch1738/fetch1738/fetch/internal/talk"
+)
+
+// A login makes a session one of a user.
+type login struct {
+	*session
+	alternative string // to USER, if that is refused; "" once it has been sent
+}
+
+// perform reads the greeting and sends USER and what the server requests in reply, with the commands for
+// TLS before and after.
+func (l *login) perform(ctx context.Context, o sessions.Opening) error {
+	if l.access.implicit() {
+		if err := l.secure(); err != nil {
+			return err
+		}
+	}
+	greeting, err := l.greet()
+	if err != nil {
+		return err
+	}
+	l.ctx = ctx
+	l.ctl.Resume(ctx, l.access.limits, l.access.trace)
+	o.Greeted()
+	loggedIn := greeting.Code == 230
+	l.program = programOf(greeting.Text)
+	l.program.single = l.program.single || loggedIn // such servers are rare, and may handle one command of a packet
+	ahead := l.withPASS()
+	l.planned = ahead != nil
+	if l.access.wantsTLS() {
+		loggedIn = false // a login in the clear does not count under TLS
+		if err := l.startTLS(); err != nil {
+			return err
+		}
+	}
+	if user := l.access.login; user != nil { // nothing may be sent between USER and PASS
+		if err := l.ctl.learnIAC(user.User, user.Password); err != nil {
+			return l.failure(err)
+		}
+	}
+	if !loggedIn {
+		if ahead, err = l.authenticate(ahead); err != nil {
+			return l.failure(err)
+		}
+	}
+	l.ctl.phase = commanding
+	if err := l.failure(l.ctl.sendPipelined(ahead)); err != nil { // if PASS was not sent
+		return err
+	}
+	if l.config != nil {
+		return l.protect()
+	}
+	return nil
+}
+
+// greet reads the greeting, 220 or 230, before which 120 may come.
+func (l *login) greet() (talk.Reply, error) {
+	r, err := l.ctl.receiveFinal()
+	if err := l.check(r, r.Code == 220 || r.Code == 230, err); err != nil {
+		return r, err
+	}
+	if l.ctl.greeting = r.Text; r.Code == 230 {
+		l.ctl.welcome = r.Text
+	}
+	return r, nil
+}
+
+// authenticate sends USER and, if the server requests it, PASS. The commands in ahead are sent together
+// with PASS; those that are left are returned.
+func (l *login) authenticate(ahead []string) (left []string, err error) {
+	r, err := l.identify("USER " + l.access.user())
+	if err == nil && r.Code == 331 {
+		var pass string
+		if pass, err = l.passCommand(r.Text); err != nil {
+			return nil, err
+		}
+		r, err = l.identify(pass, ahead...)
+		ahead = nil
+	}
+	if err == nil && r.Code == 230 {
+		l.ctl.welcome = r.Text
+	}
+	return ahead, err
+}
+
+// identify sends USER or PASS and what the server requires in its place or after it. It returns a
+// positive reply, or 331 to USER.
+func (l *login) identify(line string, ahead ...string) (talk.Reply, error) {
+	r, err := l.ctl.ask(line, ahead...)
+	if err == nil && r.Class() >= 4 && l.alternative != "" {
+		r, err = l.identifyOtherwise()
+	}
+	if err == nil && r.Code == 332 {
+		r, err = l.sendAccount(r.Text)
+	}
+	return r, l.ctl.expect(r, completes(r) || r.Code == 331 && l.ctl.verb == "USER", err)
+}
+
+// identifyOtherwise sends the alternative in place of USER or PASS, which was refused. The reply counts
+// as the reply to that command.
+func (l *login) identifyOtherwise() (talk.Reply, error) {
+	verb, alternative := l.ctl.verb, l.alternative
+	l.alternative = ""
+	r, err := l.ctl.exchange(alternative)
+	if err == nil && r.Code == 331 && verb == "PASS" {
+		var pass string
+		if pass, err = l.passCommand(r.Text); err == nil {
+			r, err = l.ctl.exchange(pass)
+		}
+	}
+	l.ctl.verb = verb
+	return r, err
+}
+
+// passCommand returns the PASS command for a reply that requests a password.
+func (l *login) passCommand(text string) (string, error) {
+	password, err := l.password(text)
+	if err != nil {
+		return "", err
+	}
+	l.ctl.Hide(password)
+	return "PASS " + password, nil
+}
+
+// password returns the argument of PASS.
+func (l *login) password(text string) (string, error) {
+	user := l.access.login
+	switch {
+	case user == nil:
+		return l.access.email, nil // by default anonymous@, not the user's address (RFC 1738 §3.2.1)
+	case user.HasPassword:
+		return user.Password, nil
+	}
+	got, err := l.access.env.Login(l.ctx, fetch.Challenge{Locator: l.access.loc, User: user.User, Text: text})
+	return got.Password, err
+}
+
+// sendAccount sends ACCT. text is that of the reply that requests an account.
+func (l *login) sendAccount(text string) (talk.Reply, error) {
+	account, err := l.account(text)
+	if err != nil {
+		return talk.Reply{}, err
+	}
+	l.ctl.Hide(account)
+	return l.ctl.exchange("ACCT " + account)
+}
+
+// account returns the argument of ACCT.
+func (l *login) account(text string) (string, error) {
+	if account := l.access.opt.Account; account != "" {
+		return account, nil
+	}
+	got, err := l.access.env.Login(l.ctx, fetch.Challenge{Locator: l.access.loc, User: l.access.user(), Account: true, Text: text})
+	return got.Password, err
+}
