@@ -6,16 +6,16 @@ import (
 	"net"
 	"strings"
 
-	// The client of rclone and many others.
+	// jlaffaye/ftp performs the edits that are one command with one name. It is the client of rclone and
+	// many others.
 	client "github.com/jlaffaye/ftp"
 
 	"github.com/fetch1738/fetch1738/fetch/internal/talk"
 )
 
-// A library is the bridge to jlaffaye/ftp, which performs the edits that are one command with one name:
-// DELE, MKD and RMD. To it, a library is the net.Conn of a server: a command that the library writes is
+// A library is the bridge to jlaffaye/ftp for DELE, MKD and RMD. To it, a library is the net.Conn of a server: a command that the library writes is
 // sent, or is the next one of those that are pipelined, and what the library reads are the server's
-// replies. What else the client needs, the library cannot do: see docs/decisions/ftp.md.
+// replies. What else the client needs, the library cannot do: see docs/decisions/libraries.md.
 type library struct {
 	net.Conn // nil: the library calls no other methods
 	ctl      *control
