@@ -43,10 +43,13 @@ func serveAs(r *testcase.Run, scheme string, configure ...func(*ftptest.Server))
 // assign: a client that connects once more to a port of a server that has ended must not become the
 // data connection of another client.
 func ownPorts(f *ftptest.Server) {
-	if first := uint16(20_000 + rand.IntN(12_000)); !f.OnePort && f.DataPorts == 0 && f.PassivePorts[0] == 0 {
+	if first := uint16(ownPort()); !f.OnePort && f.DataPorts == 0 && f.PassivePorts[0] == 0 {
 		f.PassivePorts = [2]uint16{first, first + 63}
 	}
 }
+
+// ownPort returns one of the ports that the system does not assign.
+func ownPort() int { return 20_000 + rand.IntN(12_000) }
 
 // ordinary starts the server of constructed cases. All require a login, so that USER and PASS are
 // places.

@@ -46,13 +46,12 @@ func replies(pairs ...string) func(*testcase.Run) {
 // onePort starts a server without EPSV whose passive port is that of an observer at another address,
 // and gives the port to configure.
 func onePort(r *testcase.Run, hide []string, says string, configure func(f *ftptest.Server, port int)) {
-	for range 20 { // the port must be free on this host, too
-		port := r.Observe(testcase.Another+":0", says, "the document to another host")
-		free, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(port))
-		if err != nil {
+	for range 100 {
+		port := ownPort()
+		if !isFree("127.0.0.1", port) || !isFree(testcase.Another, port) {
 			continue
 		}
-		_ = free.Close()
+		r.Observe(net.JoinHostPort(testcase.Another, strconv.Itoa(port)), says, "the document to another host")
 		serve(r, func(f *ftptest.Server) {
 			f.Hide, f.PassivePorts = hide, [2]uint16{uint16(port), uint16(port)}
 			configure(f, port)
@@ -60,6 +59,15 @@ func onePort(r *testcase.Run, hide []string, says string, configure func(f *ftpt
 		return
 	}
 	testcase.Check(fmt.Errorf("no port is free on 127.0.0.1 and %s", testcase.Another))
+}
+
+// isFree reports whether a port has no listener.
+func isFree(host string, port int) bool {
+	l, err := net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(port)))
+	if err == nil {
+		_ = l.Close()
+	}
+	return err == nil
 }
 
 // passiveCases are about data connections.
