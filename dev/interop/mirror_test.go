@@ -71,15 +71,16 @@ func TestMirrorDaylight(t *testing.T) {
 		root := filepath.Join(serverDir(t), "root")
 		makeDir(t, filepath.Join(root, "htdocs"), 0o755)
 		site := diskSite(filepath.Join(root, "pub"))
+		now := time.Now().UTC().Truncate(24 * time.Hour).Add(12*time.Hour + 30*time.Minute) // in no zone of the test is a file of midnight
 		for i, file := range []string{"a", "sub/b", "sub/c"} {
 			site.put(t, file, file)
-			when := time.Now().Add(-time.Duration(i*50+100) * time.Hour)
+			when := now.Add(-time.Duration(i*50+100) * time.Hour)
 			if err := os.Chtimes(filepath.Join(root, "pub", file), when, when); err != nil {
 				t.Fatal(err)
 			}
 		}
 		site.put(t, "large", string(binary))
-		when := time.Now().Add(-500 * time.Hour)
+		when := now.Add(-500 * time.Hour)
 		if err := os.Chtimes(filepath.Join(root, "pub/large"), when, when); err != nil {
 			t.Fatal(err)
 		}
