@@ -13,10 +13,9 @@ import (
 	"github.com/fetch1738/fetch1738/fetch/internal/talk"
 )
 
-// A library is the bridge to jlaffaye/ftp for DELE, MKD and RMD. To it, a library is the net.Conn of a
-// server: a command that it writes is sent, or is the next one of those that are pipelined, and what it
-// reads are the server's replies. What else the client needs, it cannot do: see
-// docs/decisions/libraries.md.
+// A library is the bridge to jlaffaye/ftp for DELE, MKD and RMD (see docs/decisions/libraries.md). To
+// it, a library is the net.Conn of a server: a command that it writes is sent, or is the next one of
+// those that are pipelined, and what it reads are the server's replies.
 type library struct {
 	net.Conn // nil: the library calls no other methods
 	ctl      *control
