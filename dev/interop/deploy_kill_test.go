@@ -454,8 +454,10 @@ func (p *tap) control(client net.Conn) {
 		return
 	}
 	left := make(chan struct{})
+	ports := &tapPorts{tap: p}
 	p.wg.Go(func() {
 		defer close(left)
+		defer ports.close() // pure-ftpd waits there for the client, and does not see that it has gone
 		for lines := bufio.NewReader(client); ; {
 			line, err := lines.ReadString('\n')
 			if line != "" && !p.pass(func() error { _, err := io.WriteString(server, line); return err }) || err != nil {
@@ -464,11 +466,10 @@ func (p *tap) control(client net.Conn) {
 		}
 		_ = server.(*net.TCPConn).CloseWrite()
 	})
-	var ports []net.Listener
 	for lines := bufio.NewReader(server); ; {
 		line, err := lines.ReadString('\n')
 		if strings.HasPrefix(line, "229 ") {
-			line = p.divert(line, &ports)
+			line = p.divert(line, ports)
 		}
 		if line != "" && !p.pass(func() error { _, err := io.WriteString(client, line); return err }) || err != nil {
 			break
@@ -476,17 +477,41 @@ func (p *tap) control(client net.Conn) {
 	}
 	client.Close()
 	<-left
-	for _, l := range ports {
-		p.closeConn(l)
-	}
 	p.shut(server, true)
+}
+
+// tapPorts are the listeners in place of the passive ports of a session.
+type tapPorts struct {
+	tap    *tap
+	mu     sync.Mutex
+	open   []net.Listener
+	closed bool // the client has gone
+}
+
+// add adds a listener.
+func (p *tapPorts) add(l net.Listener) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.open = append(p.open, l); p.closed {
+		p.tap.closeConn(l)
+	}
+}
+
+// close closes the listeners, also those that are added later.
+func (p *tapPorts) close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.closed = true
+	for _, l := range p.open {
+		p.tap.closeConn(l)
+	}
 }
 
 // port is where the reply to EPSV has the port.
 var port = regexp.MustCompile(`\(\|\|\|([0-9]+)\|\)`)
 
 // divert replaces the port in a reply to EPSV by one that is forwarded to it, and adds it to ports.
-func (p *tap) divert(line string, ports *[]net.Listener) string {
+func (p *tap) divert(line string, ports *tapPorts) string {
 	m := port.FindStringSubmatch(line)
 	host, _, _ := net.SplitHostPort(p.to)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -496,7 +521,7 @@ func (p *tap) divert(line string, ports *[]net.Listener) string {
 	if !p.open(l) {
 		return line
 	}
-	*ports = append(*ports, l)
+	ports.add(l)
 	p.wg.Go(func() {
 		client, failed := l.Accept()
 		p.closeConn(l)
