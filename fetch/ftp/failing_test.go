@@ -286,15 +286,17 @@ func TestWholeButOpen(t *testing.T) {
 // TestRequiredPRET tests a server that refuses a port unless PRET has announced the transfer: PRET is
 // sent when the refusal says so, and then before each transfer.
 func TestRequiredPRET(t *testing.T) {
-	securely(t, func(s *ftptest.Server) { s.RequirePRET = true }, func(t *testing.T, srv *ftptest.Server, f *Fetcher) {
-		for range 3 {
-			for verb, transfer := range transfers {
-				if _, err := transfer(t, srv, f); err != nil {
-					t.Errorf("%s: %v", verb, err)
+	for _, greeting := range []string{"220 ready", measured} { // a known server is connected to later
+		securely(t, func(s *ftptest.Server) { s.RequirePRET, s.Greeting = true, greeting }, func(t *testing.T, srv *ftptest.Server, f *Fetcher) {
+			for range 3 {
+				for verb, transfer := range transfers {
+					if _, err := transfer(t, srv, f); err != nil {
+						t.Errorf("%s, %s: %v", greeting, verb, err)
+					}
 				}
 			}
-		}
-	})
+		})
+	}
 	securely(t, func(s *ftptest.Server) { s.RequirePRET = true }, func(t *testing.T, srv *ftptest.Server, f *Fetcher) {
 		f.Exact = true
 		if _, err := transfers["RETR"](t, srv, f); fetch.KindOf(err) != fetch.ErrUnsupported {
