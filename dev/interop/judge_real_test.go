@@ -2,7 +2,6 @@ package interop
 
 import (
 	"bytes"
-	"context"
 	"os"
 	"path/filepath"
 	"slices"
@@ -28,10 +27,7 @@ func TestJudgeIsRight(t *testing.T) {
 		}, p.name) {
 			continue
 		}
-		var want judge.Result
-		for want = range (&judge.Judge{Client: p.client, Folder: t.TempDir()}).All(t.Context(), judge.Select(judge.Cases(), "ftp/download/data/cut-226/70000")) {
-		}
-		got := shrinking(t, srv, p)
+		want, got := inCase(t, p), shrinking(t, srv, p)
 		if got != (want.Verdict == judge.Lied) || want.Verdict > judge.GaveUp && want.Verdict != judge.Lied {
 			t.Errorf("%s: the judge says %v (%s); at ProFTPD it lied: %v", p.name, want.Verdict, want.Why, got)
 		}
@@ -45,9 +41,38 @@ func TestJudgeIsRight(t *testing.T) {
 	t.Logf("at ProFTPD lied: %q", lied)
 }
 
+// attempts are how often a client is asked that gave up before the transfer, as one on a busy machine
+// may: most have a limit of five seconds.
+const attempts = 10
+
+// inCase judges a client in the case.
+func inCase(t *testing.T, p peer) (r judge.Result) {
+	const name = "ftp/download/data/cut-226/70000"
+	for range attempts {
+		for r = range (&judge.Judge{Client: p.client, Folder: t.TempDir(), Limit: 10 * judge.Limit}).All(patience(t), judge.Select(judge.Cases(), name)) {
+		}
+		if r.Case.Name == name && r.Met {
+			break
+		}
+	}
+	return r
+}
+
 // shrinking has a client fetch a file that is cut to its first tenth as soon as some of it has
 // come. It reports whether the client claims success.
 func shrinking(t *testing.T, srv *vsftpd, p peer) bool {
+	t.Helper()
+	for range attempts {
+		if success, cut := shrink(t, srv, p); cut {
+			return success
+		}
+	}
+	t.Fatalf("%s gets nothing", p.name)
+	return false
+}
+
+// shrink does it once. If the client ends before anything has come, the file is not cut.
+func shrink(t *testing.T, srv *vsftpd, p peer) (success, cut bool) {
 	t.Helper()
 	const size = 700_000 // at the rate of the server, it takes twelve seconds if it is not cut
 	dir := t.TempDir()
@@ -61,18 +86,17 @@ func shrinking(t *testing.T, srv *vsftpd, p peer) bool {
 	for _, folder := range []string{"in", "home", "tmp"} {
 		makeDir(t, filepath.Join(dir, folder), 0o700)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // only ends a client that hangs
-	defer cancel()
 	ended := make(chan error, 1)
+	ctx := patience(t)
 	go func() { ended <- p.client(ctx, c) }()
-	for cut := false; ; {
+	for {
 		select {
 		case err := <-ended:
 			if !cut {
-				t.Fatalf("%s ended before a byte had come: %v", p.name, err)
+				t.Logf("%s ended before a byte had come: %v", p.name, err)
 			}
 			data, _ := os.ReadFile(c.Out)
-			return err == nil && len(data) < size
+			return err == nil && len(data) < size, cut
 		case <-time.After(5 * time.Millisecond):
 		}
 		if found, _ := filepath.Glob(filepath.Join(dir, "in", "*")); !cut && slices.ContainsFunc(found, hasOctets) {
