@@ -14,7 +14,6 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/driver"
 	sessions "github.com/fetch1738/fetch1738/fetch/internal/session"
-	"github.com/fetch1738/fetch1738/fetch/internal/talk"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -252,50 +251,6 @@ func (a *access) makeKey() key {
 	return k
 }
 
-// commands are the commands that an access sends. A session sends them to the server;
-// notes and planner only record them.
-type commands interface {
-	useUTF8() error // sends OPTS UTF8 ON if the server has it
-	quote(line string) (talk.Reply, error)
-	remaining(dirs []string) (rest []string, ok bool) // CWDs still to send; ok is false if home must come first
-	home() error                                      // returns to the login directory
-	cwd(dir string) error
-	mkd(dir string) error
-	setType(t byte) error
-	size(name string) (int64, error)
-	statesSize() bool // reports whether the reply to RETR states the size, so that SIZE is not needed
-	modTime(name string) (time.Time, error)
-	listsFacts() (bool, error) // reports whether MLSD is supported
-	retrieve(offset int64) error
-}
-
-// enter sends the commands that must precede names and those of Options.Quote, and changes to the
-// directory.
-func (a *access) enter(c commands) error {
-	if a.utf8 {
-		if err := c.useUTF8(); err != nil {
-			return err
-		}
-	}
-	if len(a.opt.Quote) > 0 {
-		if err := c.home(); err != nil {
-			return err
-		}
-	}
-	if err := a.quote(c, a.opt.Quote); err != nil {
-		return err
-	}
-	return a.changeDir(c)
-}
-
-// enterOnly is enter for an access without a transfer. Some servers state a size only in type I.
-func (a *access) enterOnly(s *session) error {
-	if err := a.enter(s); err != nil {
-		return err
-	}
-	return s.setType(a.typ)
-}
-
 // after returns the access that only enters the directory of a, in another session: for commands
 // after the final reply of a transfer, if the server has closed the connection.
 func (a *access) after() *access {
@@ -304,153 +259,23 @@ func (a *access) after() *access {
 	return &next
 }
 
-// prepare sets the transfer type and sends the commands of Options.PreTransfer. The data connection
-// is opened last, in the order of RFC 1738: some servers answer nothing else once they have opened
-// a port.
-func (a *access) prepare(c commands) error {
-	if err := a.preferFacts(c); err != nil {
-		return err
-	}
-	if a.typ != 0 {
-		if err := c.setType(a.typ); err != nil {
-			return err
-		}
-	}
-	return a.quote(c, a.opt.PreTransfer)
-}
-
-// command returns the command that starts the transfer, with the name as it is sent.
-func (a *access) command(name string) string {
+// transferLine returns the command that starts the transfer, with the name as it is sent.
+func (a *access) transferLine(name string) string {
 	if a.listing() && a.opt.ListCommand != "" {
-		return command(a.opt.ListCommand, name)
+		return lineOf(a.opt.ListCommand, name)
 	}
 	if a.hidden && (a.verb == "LIST" || a.verb == "NLST") {
-		return command(strings.Replace(listAll, "LIST", string(a.verb), 1), name)
+		return lineOf(strings.Replace(listAll, "LIST", string(a.verb), 1), name)
 	}
-	return command(string(a.verb), name)
-}
-
-// changeDir changes to the directory, starting from the login directory: because "there
-// is no common hierarchical model", a different path cannot be reached in any other way
-// (RFC 1738 §3.2.5).
-func (a *access) changeDir(c commands) error {
-	rest, ok := c.remaining(a.dirs)
-	if !ok {
-		if err := c.home(); err != nil {
-			return err
-		}
-	}
-	for _, dir := range rest {
-		err := c.cwd(dir)
-		if a.opt.CreateDirs && refusal(err) {
-			made := c.mkd(dir)
-			if err = made; err == nil || refusal(err) { // another client may have created it first
-				err = c.cwd(dir)
-			}
-			if refusal(err) {
-				err = cmp.Or(made, err) // why it does not exist
-			}
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// quote sends raw commands.
-func (a *access) quote(c commands, lines []string) error {
-	for _, line := range lines {
-		line, mayFail := strings.CutPrefix(line, "*")
-		r, err := c.quote(line)
-		if err != nil {
-			return a.fail("QUOTE", err)
-		}
-		if r.Class() >= 4 && !mayFail {
-			return a.fail("QUOTE", &fetch.Error{Kind: fetch.ErrPermission, Code: r.Code, Reply: r.Text})
-		}
-	}
-	return nil
-}
-
-// download describes a download that has been started.
-type download struct {
-	size     int64 // of the whole file; -1 if not known
-	asked    bool  // SIZE was sent
-	byReply  bool  // only the reply to RETR has told the size
-	modTime  time.Time
-	offset   int64
-	nothing  bool // there is no data to fetch, so no transfer was started
-	unwanted bool // Options.Wanted returned false
-}
-
-// begin changes to the directory and starts the download.
-func (a *access) begin(c commands) (download, error) {
-	b := download{size: -1}
-	if err := a.enter(c); err != nil {
-		return b, err
-	}
-	if a.verb == "RETR" && a.opt.ModTime {
-		t, err := c.modTime(a.name)
-		if err == nil {
-			b.modTime = t
-		} else if !refusal(err) {
-			return b, err
-		}
-	}
-	if a.verb == "RETR" && a.opt.Wanted != nil && !a.opt.Wanted(fetch.Attributes{Size: -1, ModTime: b.modTime}) {
-		b.nothing, b.unwanted = true, true
-		return b, nil
-	}
-	if err := a.prepare(c); err != nil {
-		return b, err
-	}
-	var missing error // from SIZE; the reply to RETR decides
-	if b.asked = a.wantsSize(c); b.asked {
-		n, err := c.size(a.name)
-		switch {
-		case err == nil:
-			b.size = n
-		case !refusal(err):
-			return b, err
-		case a.typ == 'I' && errors.Is(err, fetch.ErrNotFound):
-			missing = err
-		}
-	}
-	if missing != nil && a.req.Offset < 0 {
-		return b, missing
-	}
-	if whole := a.req.Offset == 0 && a.req.Length == 0; whole && a.limits.Body > 0 && b.size > a.limits.Body {
-		return b, a.fail(fetch.OpRead, &fetch.Error{Kind: fetch.ErrTooLarge, Err: fmt.Errorf("the file has %d bytes; the limit is %d", b.size, a.limits.Body)})
-	}
-	if err := a.seek(&b); err != nil {
-		return b, a.fail(fetch.OpSeek, err)
-	}
-	if b.nothing {
-		return b, nil
-	}
-	err := a.transfer(c, b.offset)
-	// Servers refuse a missing file with codes of other meanings, too, which SIZE tells apart.
-	if e, ok := errors.AsType[*fetch.Error](err); ok && e.Op == "RETR" && e.Code/100 == 5 && e.Kind != fetch.ErrNotFound {
-		if !b.asked && a.wantsSize(c) {
-			_, missing = c.size(a.name)
-		}
-		if errors.Is(missing, fetch.ErrNotFound) {
-			e.Kind = fetch.ErrNotFound
-		}
-	}
-	if a.listing() && a.name == "" && noFiles(err) {
-		b.nothing, err = true, nil
-	}
-	return b, err
+	return lineOf(string(a.verb), name)
 }
 
 // transfer starts the transfer. If the server does not support MLSD it sends LIST, if it does not
 // support LIST, NLST, and if it does not support NLST without an argument, NLST of ".".
-func (a *access) transfer(c commands, offset int64) error {
+func (a *access) transfer(s *session, offset int64) error {
 	verb := a.verb
 	for refused := false; ; {
-		err := c.retrieve(offset)
+		err := s.retrieve(offset)
 		if err != nil && !refusal(err) && (refused || a.verb != verb) {
 			endedBy(a, verb, refused)
 		}
@@ -511,7 +336,7 @@ func noFiles(err error) bool {
 // that ends with 226 looks complete. In type A, servers count differently, so SIZE is sent only if
 // the offset is relative to the end. A whole file needs no SIZE if the reply to RETR states the
 // size. That reply repeats the name, in which a parenthesis could look like a size.
-func (a *access) wantsSize(c commands) bool {
+func (a *access) wantsSize(s *session) bool {
 	switch {
 	case a.verb != "RETR":
 		return false
@@ -521,7 +346,7 @@ func (a *access) wantsSize(c commands) bool {
 		return false
 	}
 	whole := a.req.Offset == 0 && a.req.Length == 0
-	return !whole || a.limits.Body > 0 || a.opt.EndAtSize || strings.Contains(a.name, "(") || !c.statesSize()
+	return !whole || a.limits.Body > 0 || a.opt.EndAtSize || strings.Contains(a.name, "(") || !s.retrStatesSize
 }
 
 // seek computes the offset from the start of the file from Request.Offset.
@@ -548,9 +373,9 @@ func refusal(err error) bool {
 	return errors.As(err, &e) && e.Code >= 400 && e.Code != 421
 }
 
-// command returns a command line. It omits an empty argument. For a null component of
+// lineOf returns a command line. It omits an empty argument. For a null component of
 // the path, session.cwd sends "CWD ".
-func command(verb, arg string) string {
+func lineOf(verb, arg string) string {
 	if arg == "" {
 		return verb
 	}

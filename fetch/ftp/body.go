@@ -247,7 +247,7 @@ func isTruncation(e *fetch.Error, received int64) bool {
 
 // conclude sends what is to be sent after a complete transfer.
 func (b *body) conclude() error {
-	if err := b.a.quote(b.s, b.a.opt.PostQuote); err != nil {
+	if err := b.s.run(b.a.quote(b.s, nil, b.a.opt.PostQuote)); err != nil {
 		return err
 	}
 	b.release()

@@ -4,10 +4,8 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
-	"github.com/fetch1738/fetch1738/fetch/internal/talk"
 	"github.com/fetch1738/fetch1738/internal/wire"
 )
 
@@ -21,17 +19,19 @@ func (f *Fetcher) Explain(req *fetch.Request) (*fetch.Explanation, error) {
 	t := a.target()
 	n := &notes{a: a, explanation: &fetch.Explanation{Network: t.Network, Host: t.Host, Port: t.Port}}
 	n.login(f.reuses())
-	begins := len(n.explanation.Steps)
-	if _, err := a.begin(n); err != nil {
-		return nil, err
-	}
-	if err := a.quote(n, a.opt.PostQuote); err != nil {
-		return nil, err
-	}
-	n.send("QUIT", "")
+	server := &session{access: a, typ: n.typ}
 	if n.typ != 0 {
-		n.mark(begins, (&session{access: a, typ: n.typ, proven: true, feats: parseFeatures("Features:\n UTF8\n MLST type*;\nEnd")}).plan())
+		server.feats = parseFeatures("Features:\n UTF8\n MLST type*;\nEnd")
 	}
+	if a.prefersFacts() {
+		a.preferFacts(true)
+	}
+	if err := a.seek(&download{size: math.MaxInt64}); err != nil { // every offset is one of the file
+		return nil, a.fail(fetch.OpSeek, err)
+	}
+	n.list(a.download(server, new(download)))
+	n.list(a.quote(server, nil, a.opt.PostQuote))
+	n.send("QUIT", "")
 	n.addNotes()
 	return n.explanation, nil
 }
@@ -40,17 +40,28 @@ func (f *Fetcher) Explain(req *fetch.Request) (*fetch.Explanation, error) {
 type notes struct {
 	a           *access
 	explanation *fetch.Explanation
-	ready       bool // the data connection, or its port, is open
 	typ         byte // sent together with PWD; 0 if not
 }
 
-// mark marks the steps from the given one on that are sent together with the step before them.
-func (n *notes) mark(from int, together []string) {
-	first := true
-	for i := from; i < len(n.explanation.Steps) && len(together) > 0; i++ {
-		if step := &n.explanation.Steps[i]; step.Send == together[0]+"\r\n" {
-			step.Ahead, first, together = !first, false, together[1:]
+// list adds the steps of a list of commands. Those that are sent together with the one before are marked.
+func (n *notes) list(list []command) {
+	for len(list) > 0 {
+		group, _ := together(list)
+		group = max(group, 1)
+		first := true
+		for _, c := range list[:group] {
+			steps := []fetch.Step{{Send: wire.Masked(c.line + "\r\n"), When: c.when}}
+			if c.explain != nil {
+				steps = c.explain()
+			}
+			if c.line == "" {
+				continue
+			}
+			steps[0].Ahead = n.typ != 0 && !first
+			first = false
+			n.explanation.Steps = append(n.explanation.Steps, steps...)
 		}
+		list = list[group:]
 	}
 }
 
@@ -108,112 +119,51 @@ func (n *notes) protect() {
 	}
 }
 
-func (n *notes) quote(line string) (talk.Reply, error) {
-	n.send(line, "")
-	return talk.Reply{Code: 200}, nil
-}
-
-func (n *notes) remaining(dirs []string) ([]string, bool) { return dirs, true }
-
-func (n *notes) home() error { return nil }
-
-func (n *notes) cwd(dir string) error {
-	n.send("CWD "+dir, "")
-	return nil
-}
-
-func (n *notes) mkd(dir string) error {
-	n.send("MKD "+dir, "")
-	return nil
-}
-
-func (n *notes) setType(t byte) error {
-	if t == n.typ {
-		return nil
-	}
-	n.send("TYPE "+string(t), "")
-	return nil
-}
-
-// size returns a size for which every offset is valid.
-func (n *notes) size(name string) (int64, error) {
-	n.send("SIZE "+name, "")
-	return math.MaxInt64, nil
-}
-
-func (n *notes) statesSize() bool { return false }
-
-func (n *notes) modTime(name string) (time.Time, error) {
-	n.send("MDTM "+name, "")
-	return time.Time{}, nil
-}
-
-func (n *notes) useUTF8() error {
-	if n.typ == 0 {
-		n.send("FEAT", "")
-	}
-	n.send(utf8On, "when the reply to FEAT lists UTF8")
-	return nil
-}
-
-func (n *notes) listsFacts() (bool, error) { return true, nil }
-
-func (n *notes) openData(command string) error {
-	switch {
-	case n.ready:
-	case n.a.active != nil:
-		n.activeMode()
-	default:
-		n.passiveMode(command)
-	}
-	n.ready = true
-	return nil
-}
-
-func (n *notes) retrieve(offset int64) error {
-	command := n.a.command(n.a.name)
-	if err := n.openData(command); err != nil {
-		return err
-	}
-	switch from := n.a.req.Offset; {
+// transferSteps are the steps of a transfer.
+func (a *access) transferSteps() []fetch.Step {
+	var steps []fetch.Step
+	switch from := a.req.Offset; {
 	case from < 0:
-		n.send(fmt.Sprintf("REST <size - %d>", -from), "")
+		steps = append(steps, fetch.Step{Send: fmt.Sprintf("REST <size - %d>\r\n", -from)})
 	case from > 0:
-		n.send(fmt.Sprintf("REST %d", offset), "")
+		steps = append(steps, fetch.Step{Send: fmt.Sprintf("REST %d\r\n", from)})
 	}
-	n.send(command, "")
-	if n.a.active != nil {
-		n.action("accept a connection from the address of the control connection")
+	steps = append(steps, fetch.Step{Send: a.transferLine(a.name) + "\r\n"})
+	if a.active != nil {
+		steps = append(steps, fetch.Step{Do: "accept a connection from the address of the control connection"})
 	}
-	if secured := n.a.implicit() || n.a.wantsTLS(); secured && n.a.protection() == "P" {
-		n.action("TLS handshake on the data connection")
+	if secured := a.implicit() || a.wantsTLS(); secured && a.protection() == "P" {
+		steps = append(steps, fetch.Step{Do: "TLS handshake on the data connection"})
 	}
-	return nil
+	return steps
 }
 
-// passiveMode adds the commands that request a port of the server.
-func (n *notes) passiveMode(command string) {
-	if n.a.opt.PRET {
-		n.send("PRET "+command, "")
+// portSteps are the steps that lead to a data connection.
+func (a *access) portSteps() []fetch.Step {
+	var steps []fetch.Step
+	send := func(line, when string) { steps = append(steps, fetch.Step{Send: line + "\r\n", When: when}) }
+	act := func(what string) { steps = append(steps, fetch.Step{Do: what}) }
+	switch {
+	case a.active != nil:
+		act("listen on a local port")
+		refused := ""
+		if !a.active.DisableEPRT {
+			send("EPRT |<1 or 2>|<local address>|<port>|", "")
+			refused = "when the server refuses EPRT, over IPv4"
+		}
+		send("PORT <local address, port>", refused)
+		return steps
+	case a.opt.PRET:
+		send("PRET "+a.transferLine(a.name), "")
 	}
-	if n.a.noEPSV {
-		n.send("PASV", "")
+	if a.noEPSV {
+		send("PASV", "")
 	} else {
-		n.send("EPSV", "")
-		n.send("PASV", "when EPSV fails, over IPv4")
+		send("EPSV", "")
+		send("PASV", "when EPSV fails, over IPv4")
 	}
-	n.action("connect to the port that the server names, at the address of the control connection")
-}
-
-// activeMode adds the steps that announce a port of the client.
-func (n *notes) activeMode() {
-	n.action("listen on a local port")
-	refused := ""
-	if !n.a.active.DisableEPRT {
-		n.send("EPRT |<1 or 2>|<local address>|<port>|", "")
-		refused = "when the server refuses EPRT, over IPv4"
-	}
-	n.send("PORT <local address, port>", refused)
+	act("connect to the port that the server names, at the address of the control connection")
+	return steps
 }
 
 // addNotes adds the notes of the Explanation.

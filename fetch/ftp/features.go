@@ -59,7 +59,7 @@ func (s *session) useUTF8() error {
 		return err
 	}
 	s.utf8 = true
-	if _, ok := f["UTF8"]; !ok && !s.ctl.isNext(utf8On) { // else it has been sent already (planner.useUTF8)
+	if _, ok := f["UTF8"]; !ok && !s.ctl.isNext(utf8On) { // else it has been sent already (askUTF8)
 		return nil
 	}
 	if !s.renamesHome() {
@@ -111,18 +111,17 @@ func (s *session) listsFacts() (bool, error) {
 	return false, nil
 }
 
-// preferFacts replaces LIST by MLSD if Options.Facts is set and the server supports it, or by NLST
-// if its LIST is not understood.
-func (a *access) preferFacts(c commands) error {
-	if a.verb != "LIST" || !a.opt.Facts || a.opt.ListCommand != "" {
-		return nil
-	}
-	facts, err := c.listsFacts()
+// prefersFacts reports whether MLSD, or NLST, may take the place of LIST.
+func (a *access) prefersFacts() bool {
+	return a.verb == "LIST" && a.opt.Facts && a.opt.ListCommand == ""
+}
+
+// preferFacts replaces LIST by MLSD if the server lists facts, or by NLST if its LIST is not understood.
+func (a *access) preferFacts(facts bool) {
 	switch {
 	case facts && !(a.f != nil && a.f.noFacts.has(a.server())):
 		a.verb = "MLSD"
 	case readsNames(a) && a.f.namesOnly(a.hidden).has(a.server()):
 		a.verb, a.byNames = "NLST", true
 	}
-	return err
 }

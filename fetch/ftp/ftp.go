@@ -167,7 +167,7 @@ func (f *Fetcher) FindAttributes(ctx context.Context, req *fetch.Request) (*fetc
 		if attr, err = a.attributes(s); err != nil {
 			return err
 		}
-		return a.quote(s, a.opt.PostQuote)
+		return s.run(a.quote(s, nil, a.opt.PostQuote))
 	})
 	if err != nil {
 		return nil, err
@@ -199,7 +199,7 @@ func (f *Fetcher) store(ctx context.Context, req *fetch.Request, p purpose, body
 		if err := src.rewind(); err != nil {
 			return a.fail(fetch.OpRead, &fetch.Error{Kind: fetch.ErrLocalIO, Err: err})
 		}
-		if err := a.upload(s, src); err != nil {
+		if err := s.run(a.upload(s, src)); err != nil {
 			return err
 		}
 		err := a.conclude(s, src.sizeBy(a))

@@ -134,7 +134,7 @@ func (l *lister) ask(names []string) bool {
 		a := *l.access
 		a.verb, a.typ, a.hidden, a.fellBack, a.opt.CreateDirs = "", 'I', false, false, false
 		s, err := l.f.do(l.ctx, &a, func(s *session) (err error) {
-			if err = a.enter(s); err == nil {
+			if err = s.run(a.enter(s)); err == nil {
 				entries, err = q.ask(s, group)
 			}
 			return err
@@ -184,7 +184,7 @@ func (q *inquiry) ask(s *session, names []string) ([]ftplist.Entry, error) {
 		lines = append(lines, "TYPE I")
 	}
 	if !q.begun {
-		lines = append(lines, command("SIZE", s.entry))
+		lines = append(lines, lineOf("SIZE", s.entry))
 	}
 	for _, name := range names {
 		if name = s.spelled(q.path(name)); !q.noSize {
@@ -293,5 +293,5 @@ func (q *inquiry) enterOne(s *session, e *ftplist.Entry) error {
 		return nil
 	}
 	s.dirUnknown = true
-	return q.changeDir(s)
+	return s.run(q.changeDir(s, nil))
 }

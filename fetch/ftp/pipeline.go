@@ -1,11 +1,6 @@
 package ftp
 
 import (
-	"errors"
-	"math"
-	"strings"
-	"time"
-
 	"github.com/fetch1738/fetch1738/fetch/internal/talk"
 	"github.com/fetch1738/fetch1738/internal/wire"
 )
@@ -28,126 +23,6 @@ import (
 // The command of a transfer waits for the replies to CWD and TYPE, because they decide what it
 // would transfer. STOR waits for all replies, but not for the data connection; APPE and raw
 // commands wait for all. The commands of Edit, which have no data, are sent together.
-
-// A planner records the commands that an access sends, so that only the access defines their order.
-// It stops with errNotPlannable at a command that depends on a reply or must not be sent early.
-type planner struct {
-	*session
-	lines []string
-}
-
-var errNotPlannable = errors.New("the next command depends on a reply")
-
-// plan returns the commands that the current access sends without waiting for a reply.
-func (s *session) plan() []string {
-	a := *s.access
-	p := &planner{session: s, lines: make([]string, 0, 4)}
-	switch {
-	case isUpload(a.verb):
-		if a.enter(p) == nil && a.prepare(p) == nil && !p.data.isReady() && a.active == nil && !a.opt.PRET && !p.pret && p.isPlannable(a.name) {
-			_ = p.add(p.passiveCommand())
-		}
-	case a.verb == "":
-		_ = a.enter(p) // Edit sends its own commands
-	case a.opt.Wanted == nil:
-		_, _ = a.begin(p)
-	case a.enter(p) == nil && a.opt.ModTime: // Wanted needs the reply to MDTM
-		_, _ = p.modTime(a.name)
-	}
-	return p.lines
-}
-
-// isPlannable reports whether it is known how to send a name.
-func (p *planner) isPlannable(name string) bool {
-	return !strings.HasPrefix(name, "~") && (!strings.Contains(name, iac) || p.ctl != nil && p.ctl.knowsIAC)
-}
-
-// add plans a command.
-func (p *planner) add(line string) error {
-	if _, arg, _ := strings.Cut(line, " "); !p.isPlannable(arg) {
-		return errNotPlannable
-	}
-	p.lines = append(p.lines, line)
-	return nil
-}
-
-// useUTF8 plans OPTS UTF8 ON. The reply to FEAT is not awaited only from programs that have been
-// measured; they take the command in any case (see session.startAccess).
-func (p *planner) useUTF8() error {
-	if p.utf8 {
-		return nil
-	}
-	if p.feats == nil {
-		if err := p.add("FEAT"); err != nil {
-			return err
-		}
-	} else if _, ok := p.feats["UTF8"]; !ok {
-		return nil
-	}
-	if p.renamesHome() {
-		return errNotPlannable
-	}
-	return p.add(utf8On)
-}
-
-func (p *planner) quote(string) (talk.Reply, error) { return talk.Reply{}, errNotPlannable }
-
-func (p *planner) home() error {
-	if p.isHome() {
-		return nil
-	}
-	return p.add(command("CWD", p.entry))
-}
-
-func (p *planner) cwd(dir string) error {
-	if p.access.opt.CreateDirs || looksFor(p.access) && p.mayChange(dir) {
-		return errNotPlannable
-	}
-	return p.add("CWD " + dir)
-}
-
-func (p *planner) mkd(string) error { return errNotPlannable }
-
-func (p *planner) setType(t byte) error {
-	if p.typ == t {
-		return nil
-	}
-	return p.add("TYPE " + string(t))
-}
-
-// size returns a size for which every offset is valid.
-func (p *planner) size(name string) (int64, error) { return math.MaxInt64, p.add("SIZE " + name) }
-
-func (p *planner) modTime(name string) (time.Time, error) {
-	return time.Time{}, p.add("MDTM " + name)
-}
-
-func (p *planner) listsFacts() (bool, error) {
-	if p.feats != nil {
-		return p.session.listsFacts()
-	}
-	return true, nil // FEAT precedes it
-}
-
-// retrieve requests the port, if a transfer is sure to follow the replies to the other commands.
-func (p *planner) retrieve(offset int64) error {
-	a := p.access
-	switch onSize := a.req.Offset != 0 && a.req.Length == 0 || a.limits.Body > 0; {
-	case p.data.isReady():
-	case a.active != nil, a.opt.PRET, p.pret, onSize, !p.isPlannable(a.name):
-		return errNotPlannable
-	default:
-		return p.add(p.passiveCommand())
-	}
-	if offset != 0 || a.verb != "RETR" || !p.isPrepared() {
-		return errNotPlannable
-	}
-	if err := p.add(a.command(a.name)); err != nil {
-		return err
-	}
-	p.lines = append(p.lines, p.withTransfer()...)
-	return nil
-}
 
 // isPrepared reports whether the session is in the directory of the access and has its type.
 func (s *session) isPrepared() bool {
@@ -183,10 +58,22 @@ func (s *session) withPASS() []string {
 		lines = []string{"PBSZ 0", "PROT " + s.access.protection()}
 	}
 	lines = append(lines, evidence...)
-	s.typ = s.access.typ // for the plan
-	lines = append(lines, s.plan()...)
+	s.typ = s.access.typ // after TYPE
+	_, others := together(s.commands())
 	s.typ = 0
-	return lines
+	return append(lines, others...)
+}
+
+// commands returns the commands of the access until its transfer has begun.
+func (s *session) commands() []command {
+	switch a := s.access; {
+	case isUpload(a.verb):
+		return a.upload(s, nil)
+	case a.verb == "": // Edit sends its own commands
+		return a.enter(s)
+	default:
+		return a.download(s, new(download))
+	}
 }
 
 // withTransfer returns the commands that are sent together with the command of a transfer. After a
@@ -270,8 +157,8 @@ func (s *session) findHome() error {
 }
 
 // startAccess starts an access on a session: it connects to the port that was requested with the
-// previous transfer, and sends the planned commands. If names may be beyond ASCII, the reply to FEAT
-// decides what is sent before them; only the programs of serverPrograms are known to bear both.
+// previous transfer. If names may be beyond ASCII, the reply to FEAT decides what is sent before them;
+// only the programs of serverPrograms are known to bear both.
 func (s *session) startAccess() error {
 	if s.used {
 		if err := s.readPending(); err != nil {
@@ -283,11 +170,10 @@ func (s *session) startAccess() error {
 		return nil
 	}
 	if s.access.utf8 && s.program.has == nil {
-		if _, err := s.features(); err != nil {
-			return err
-		}
+		_, err := s.features()
+		return err
 	}
-	return s.failure(s.ctl.sendPipelined(s.plan()))
+	return nil
 }
 
 // readPending reads the replies that the previous access has not read. If that access requested a

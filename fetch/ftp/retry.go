@@ -19,7 +19,7 @@ func (f *Fetcher) restarter(ctx context.Context) restart {
 			if a.verb == "" {
 				return a.enterOnly(s)
 			}
-			b, err = a.begin(s)
+			err = s.run(a.download(s, &b))
 			if err == nil && b.offset == 0 && !b.nothing && !a.ascii() {
 				s.compareSize(&b)
 			}

@@ -245,8 +245,6 @@ func (s *session) size(name string) (n int64, err error) {
 	return n, err
 }
 
-func (s *session) statesSize() bool { return s.retrStatesSize }
-
 // compareSize compares the size in the reply to RETR, if any, with that of SIZE. If SIZE was not
 // sent, it sets the size of b.
 func (s *session) compareSize(b *download) {
@@ -287,7 +285,7 @@ func (s *session) retrieve(offset int64) error {
 // transferName performs the transfer of the access with do.
 func (s *session) transferName(do func(command string) error) error {
 	a := s.access
-	return s.trySpellings(a.name, func() error { return s.transfer(a.command(s.spelled(a.name)), do) })
+	return s.trySpellings(a.name, func() error { return s.transfer(a.transferLine(s.spelled(a.name)), do) })
 }
 
 // transfer calls do, which performs the transfer that command starts. It opens a data connection unless

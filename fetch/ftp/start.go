@@ -54,8 +54,8 @@ var ErrReplaced = errors.New("the file has changed: its modification time is no 
 // checkTime checks, at the end of a transfer that continues an earlier one, that the file still has
 // the modification time from before it: another one of the same size may have taken its place
 // before RETR.
-func (a *access) checkTime(c commands, then time.Time) error {
-	now, err := c.modTime(a.name)
+func (a *access) checkTime(s *session, then time.Time) error {
+	now, err := s.modTime(a.name)
 	switch {
 	case err != nil && !refusal(err):
 		return err

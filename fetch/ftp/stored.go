@@ -72,7 +72,7 @@ func (s *session) listsLast(name string) (bool, error) {
 	} else if facts {
 		verb = "MLSD"
 	}
-	line := command(verb, s.spelled(dir))
+	line := lineOf(verb, s.spelled(dir))
 	err := s.transfer(line, func(command string) error { return s.start(command, 0) })
 	found, others, partial := false, false, verb == "LIST" && strings.HasPrefix(base, ".")
 	first, _, _ := strings.Cut(base, " ")

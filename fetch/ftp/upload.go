@@ -13,14 +13,15 @@ import (
 	"github.com/fetch1738/fetch1738/internal/wire"
 )
 
-// upload stores src with the command of the access.
-func (a *access) upload(s *session, src *source) error {
-	if err := a.enter(s); err != nil {
-		return err
-	}
-	if err := a.prepare(s); err != nil {
-		return err
-	}
+// upload returns the commands that store src.
+func (a *access) upload(s *session, src *source) []command {
+	return append(a.askPort(s, a.prepare(s, a.enter(s))), command{
+		line: a.transferLine(a.name), alone: true, do: func() error { return a.send(s, src) },
+	})
+}
+
+// send sends src with the command of the access.
+func (a *access) send(s *session, src *source) error {
 	net := io.Reader(src)
 	switch {
 	case a.opt.CRLF:
@@ -60,7 +61,7 @@ func (a *access) conclude(s *session, size int64) error {
 	if err := a.setModTime(s); err != nil {
 		return err
 	}
-	return a.quote(s, a.opt.PostQuote)
+	return s.run(a.quote(s, nil, a.opt.PostQuote))
 }
 
 // concludeAnew is conclude in another session, because the server has closed the connection after
