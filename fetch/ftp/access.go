@@ -44,21 +44,19 @@ type conditions struct {
 	limits      fetch.Limits
 	email       string
 	trace       *fetch.Trace
-	f           *Fetcher // for the accesses that complete a listing
+	pool        *pool
+	terms       sessions.Terms // under which its session is kept for reuse
 	exact       bool
 	noEPSV      bool
 	active      *Active
 	check227    bool
 	tlsSettings tlsSettings
-	reuses      bool // sessions are kept for reuse
 	quitTime    time.Duration
 	sequential  bool // nothing is pipelined: each command waits for the previous reply
-
-	// Servers that the Fetcher knows, shared with its other accesses.
-	pasvOnly     *servers
-	noPipelining *servers
-	hidesFiles   *servers
 }
+
+// reuses reports whether sessions are kept for reuse.
+func (c *conditions) reuses() bool { return c.terms.Limit >= 0 }
 
 // A key holds what two accesses must have in common to use the same session. The
 // policy is asked about the second access before it gets the session (session.Permit).
@@ -99,9 +97,8 @@ func (f *Fetcher) access(ctx context.Context, req *fetch.Request, p purpose) (*a
 	env := driver.NewEnv(f.Env)
 	a := &access{loc: loc, login: loc.Login, req: req, conditions: conditions{
 		env: env, limits: env.Limits, email: env.Email, trace: driver.ContextTrace(ctx),
-		f: f, exact: f.Exact, noEPSV: f.DisableEPSV, active: f.Active, check227: f.CheckHost, tlsSettings: f.tlsSettings(),
-		reuses: f.reuses(), quitTime: cmp.Or(f.QuitTime, defaultQuitTime),
-		pasvOnly: &f.pasvOnly, noPipelining: &f.noPipelining, hidesFiles: &f.hidesFiles,
+		pool: &f.pool, terms: f.terms(env.Limits), exact: f.Exact, noEPSV: f.DisableEPSV, active: f.Active, check227: f.CheckHost, tlsSettings: f.tlsSettings(),
+		quitTime: cmp.Or(f.QuitTime, defaultQuitTime),
 	}}
 	var err error
 	if a.opt, err = options(req); err != nil {
@@ -114,10 +111,42 @@ func (f *Fetcher) access(ctx context.Context, req *fetch.Request, p purpose) (*a
 	a.utf8 = !a.exact && (a.listing() && a.opt.Facts || isBeyondASCII(append(slices.Clip(a.dirs), a.name)...))
 	a.takeLead()
 	a.key = a.makeKey()
-	a.hidden = f.asksHidden(a)
+	a.hidden = a.asksHidden()
 	// updating: after pipelining has failed, the access is repeated, and APPE would append twice.
-	a.sequential = p == finding || p == updating || f.Exact || f.DisablePipelining || f.noPipelining.has(a.server())
+	a.sequential = p == finding || p == updating || f.Exact || f.DisablePipelining || f.pool.noPipelining.has(a.server())
 	return a, nil
+}
+
+// fetch performs a download or a listing (see [Fetcher.Fetch]).
+func (a *access) fetch(ctx context.Context) (*fetch.Resource, error) {
+	restart := restarter(ctx)
+	s, b, err := restart(a)
+	if err != nil {
+		return nil, err
+	}
+	res := a.resource(s, b)
+	if b.nothing {
+		a.pool.release(s)
+	} else {
+		body := newBody(s, a, b, restart)
+		if res.Lead, err = body.readLead(); err == nil {
+			body, err = proveStart(body, restart)
+		}
+		if err != nil {
+			_ = body.Close()
+			return nil, err
+		}
+		res.Body = body
+	}
+	if body, ok := res.Body.(*body); ok && a.hidden && a.verb == "LIST" && !a.pool.listsHidden.has(a.server()) {
+		if a, res.Body, err = proveHidden(a, body, restart); err != nil {
+			return nil, err
+		}
+	}
+	if res.Kind == fetch.KindDirectory {
+		res.Items = a.items(ctx, res.Body, res.Info.(*Info))
+	}
+	return res, nil
 }
 
 // check refuses URLs and options that FTP does not support.
@@ -275,7 +304,7 @@ func (a *access) transferLine(name string) string {
 func (a *access) transfer(s *session, offset int64) error {
 	verb := a.verb
 	for refused := false; ; {
-		err := s.retrieve(offset)
+		err := s.transfers().retrieve(offset)
 		if err != nil && !refusal(err) && (refused || a.verb != verb) {
 			endedBy(a, verb, refused)
 		}
@@ -308,8 +337,8 @@ func (a *access) transfer(s *session, offset int64) error {
 // endedBy notes that a server has ended the session after it had refused a listing by verb, or LIST -a if
 // hidden. Then the access is tried again without that.
 func endedBy(a *access, verb fetch.Op, hidden bool) {
-	if a.fellBack = true; verb == "MLSD" && a.f != nil {
-		a.f.noFacts.add(a.server())
+	if a.fellBack = true; verb == "MLSD" {
+		a.pool.noFacts.add(a.server())
 	}
 	if hidden {
 		a.noteHides()

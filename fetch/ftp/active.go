@@ -43,7 +43,7 @@ func (a *Active) check() error {
 }
 
 // openPort opens a port and announces it to the server.
-func (s *session) openPort() (*dataConn, error) {
+func (s connector) openPort() (*dataConn, error) {
 	s.ctl.verb = "PORT"
 	if !s.peer.IsValid() {
 		return nil, s.access.fail("PORT", &fetch.Error{Kind: fetch.ErrUnsupported, Err: errors.New("active mode is not supported through a proxy")})
@@ -60,7 +60,7 @@ func (s *session) openPort() (*dataConn, error) {
 }
 
 // open opens a port. It also returns the address to announce.
-func (s *session) open() (l net.Listener, at netip.AddrPort, err error) {
+func (s connector) open() (l net.Listener, at netip.AddrPort, err error) {
 	own := driver.AddrPort(s.ctl.Raw.LocalAddr()).Addr()
 	announced, err := s.access.active.address(s.ctx, own)
 	if err != nil {
@@ -118,7 +118,7 @@ func (a *Active) addresses(ctx context.Context) (found []netip.Addr, err error) 
 }
 
 // listen opens the first free port of Active.Ports at an address.
-func (s *session) listen(at netip.Addr) (l net.Listener, err error) {
+func (s connector) listen(at netip.Addr) (l net.Listener, err error) {
 	open := (&net.ListenConfig{}).Listen
 	if env := s.access.env; env != nil && env.Listen != nil {
 		open = env.Listen
@@ -136,7 +136,7 @@ func (s *session) listen(at netip.Addr) (l net.Listener, err error) {
 }
 
 // announcePort sends EPRT or PORT.
-func (s *session) announcePort(at netip.AddrPort) error {
+func (s connector) announcePort(at netip.AddrPort) error {
 	if !s.access.active.DisableEPRT && !s.noEPRT || at.Addr().Is6() {
 		r, err := s.ctl.exchange(eprt(at))
 		if err != nil || r.Class() == 2 {

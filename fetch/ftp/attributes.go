@@ -14,11 +14,11 @@ const HeaderAcceptRanges = "Accept-ranges"
 // is that of a directory.
 func (a *access) attributes(s *session) (*fetch.Attributes, error) {
 	attr := &fetch.Attributes{Size: -1}
-	if err := s.run(a.enter(s)); err != nil {
+	if err := s.run(commands{s}.enter()); err != nil {
 		return nil, err
 	}
 	if a.name == "" {
-		return attr, s.run(a.quote(s, nil, a.opt.PreTransfer))
+		return attr, s.run(commands{s}.raw(nil, a.opt.PreTransfer))
 	}
 	when, timeErr := s.modTime(a.name)
 	if timeErr == nil {
@@ -26,7 +26,7 @@ func (a *access) attributes(s *session) (*fetch.Attributes, error) {
 	} else if !refusal(timeErr) {
 		return nil, timeErr
 	}
-	if err := s.run(a.prepare(s, nil)); err != nil {
+	if err := s.run(commands{s}.prepare(nil)); err != nil {
 		return nil, err
 	}
 	size, sizeErr := s.size(a.name)

@@ -19,25 +19,21 @@ import (
 // least the announced number of bytes was received. More may come, because a file may grow
 // during the transfer; see checkStart. Close may be called concurrently with the other methods.
 type body struct {
-	mu       sync.Mutex
-	s        *session
-	a        *access
-	free     func(*session) // returns the session; nil once that is done
-	data     *dataConn
-	src      io.Reader // data, or its text with local newlines
-	left     int64     // bytes until Request.Length is reached; -1 means no limit
-	begun    download  // its modTime is set if the transfer continues an earlier one
-	tally    tally
-	ahead    lookahead
-	led      bool          // the caller compares the bytes before those that it asked for
-	proving  bool          // more is to be sent when the transfer is complete
-	silent   bool          // the Trace does not count what is received
-	askLater bool          // SIZE is sent after the transfer: the size is not known
-	restart  restart       // nil once it has been tried
-	seen     *maphash.Hash // of the received bytes; nil if they are not compared
-	asks     bool          // the port of the next transfer may be requested at the end
-	swap     sync.Mutex    // held, together with mu, to change data: Close needs data while a Read holds mu
-	err      error         // what every further Read returns
+	mu     sync.Mutex
+	s      *session
+	a      *access
+	owns   bool // the session, until release
+	data   *dataConn
+	swap   sync.Mutex // held, together with mu, to change data: Close needs data while a Read holds mu
+	src    io.Reader  // data, or its text with local newlines
+	begun  download   // its modTime is set if the transfer continues an earlier one
+	tally  tally
+	ahead  lookahead
+	repeat repetition
+	asks   bool  // the port of the next transfer may be requested at the end
+	led    bool  // the caller compares the bytes before those that it asked for
+	silent bool  // the Trace does not count what is received
+	err    error // what every further Read returns
 }
 
 // A tally compares the bytes that the server has sent with those that it will send.
@@ -45,6 +41,8 @@ type tally struct {
 	received int64
 	expected int64 // -1 if not known
 	maxExtra int64 // how many more than expected may come
+	askLater bool  // expected is not known: SIZE is sent after the transfer
+	left     int64 // bytes until Request.Length is reached; -1 means no limit
 }
 
 // known reports whether it is known how many bytes will come.
@@ -59,14 +57,23 @@ func (t *tally) missing() int64 { return t.expected - t.received }
 // A lookahead is what has been received before Read asked for it, and the end that follows it, if that
 // is known.
 type lookahead struct {
-	held []byte
-	end  error
+	held    []byte
+	end     error
+	proving bool // more is to be sent when the transfer is complete
 }
 
-// newBody returns the Body of a download that has been started. It calls free with the session at
-// the end of the access.
-func newBody(s *session, a *access, b download, restart restart, free func(*session)) *body {
-	body := &body{s: s, a: a, free: free, data: s.data, left: -1, begun: b, tally: tally{expected: -1, maxExtra: maxGrowth}, led: a.lead > 0, restart: restart}
+// A repetition is what it takes to perform a transfer again.
+type repetition struct {
+	restart restart       // nil once it has been tried
+	seen    *maphash.Hash // of the received bytes; nil if they are not compared
+}
+
+// newBody returns the Body of a download that has been started. It releases the session at the end.
+func newBody(s *session, a *access, b download, restart restart) *body {
+	body := &body{
+		s: s, a: a, owns: true, data: s.data, begun: b, led: a.lead > 0,
+		tally: tally{expected: -1, maxExtra: maxGrowth, left: -1}, repeat: repetition{restart: restart},
+	}
 	body.src = wire.ReaderFunc(body.receive)
 	body.data.whole = func() bool { // also by what the reply to RETR says: the file may be another one since SIZE
 		stated := s.ctl.announced
@@ -76,23 +83,23 @@ func newBody(s *session, a *access, b download, restart restart, free func(*sess
 		body.begun.modTime = time.Time{}
 	}
 	if s.proven && !a.sequential {
-		body.seen, body.asks = new(maphash.Hash), s.mayRequestNextPort()
+		body.repeat.seen, body.asks = new(maphash.Hash), s.transfers().mayRequestNextPort()
 	}
 	if a.ascii() {
 		body.src = newLocalText(body.src)
 	} else if b.size >= 0 {
 		body.tally.expected = b.size - b.offset
 	} else {
-		body.askLater = !b.asked && a.wantsSize(s)
+		body.tally.askLater = !b.asked && a.wantsSize(s)
 	}
 	if a.req.Length > 0 {
-		body.left = a.req.Length
+		body.tally.left = a.req.Length
 	}
 	// An offset from the end means bytes of the file as it was when the server sent the size.
 	if (a.req.Offset < 0 || a.opt.EndAtSize) && body.tally.known() {
-		body.left = body.tally.expected
+		body.tally.left = body.tally.expected
 		if a.req.Length > 0 {
-			body.left = min(body.left, a.req.Length)
+			body.tally.left = min(body.tally.left, a.req.Length)
 		}
 	}
 	return body
@@ -112,8 +119,8 @@ func (b *body) receive(p []byte) (int, error) {
 	for b.ahead.end == nil {
 		n, err := b.data.Read(p)
 		b.tally.received += int64(n)
-		if b.seen != nil {
-			_, _ = b.seen.Write(p[:n])
+		if b.repeat.seen != nil {
+			_, _ = b.repeat.seen.Write(p[:n])
 		}
 		if err = b.readError(err); n > 0 || err != nil {
 			return n, err
@@ -126,14 +133,14 @@ func (b *body) receive(p []byte) (int, error) {
 func (b *body) Read(p []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.err == nil && b.left == 0 {
+	if b.err == nil && b.tally.left == 0 {
 		b.err = b.endOfRange()
 	}
 	if b.err != nil || len(p) == 0 {
 		return 0, b.err
 	}
-	if b.left > 0 && int64(len(p)) > b.left {
-		p = p[:b.left]
+	if b.tally.left > 0 && int64(len(p)) > b.tally.left {
+		p = p[:b.tally.left]
 	}
 	n, err := b.src.Read(p)
 	b.count(int64(n))
@@ -149,8 +156,8 @@ func (b *body) count(n int64) {
 	if n > 0 && !b.silent {
 		b.a.trace.Body(n)
 	}
-	if b.left > 0 {
-		b.left -= n
+	if b.tally.left > 0 {
+		b.tally.left -= n
 	}
 }
 
@@ -170,7 +177,7 @@ func (b *body) readError(err error) error {
 	}
 	err = b.data.Cause(err)
 	if b.s.ctl.pending() {
-		_ = b.s.finish(false) // the control connection may have failed, too
+		_ = b.s.transfers().finish(false) // the control connection may have failed, too
 		if err, ok := b.retry(); ok {
 			return err
 		}
@@ -178,7 +185,7 @@ func (b *body) readError(err error) error {
 	if kind := fetch.KindOf(err); kind != fetch.ErrTimeout && kind != fetch.ErrCanceled {
 		broken := &fetch.Error{Kind: fetch.ErrTruncated, Err: err}
 		if !errors.Is(err, net.ErrClosed) && explains(b.s.ctl) {
-			if e, ok := errors.AsType[*fetch.Error](b.s.finish(false)); ok {
+			if e, ok := errors.AsType[*fetch.Error](b.s.transfers().finish(false)); ok {
 				broken.Code, broken.Reply = e.Code, e.Reply
 			}
 		}
@@ -198,9 +205,9 @@ func (b *body) explain(err error) error {
 // complete checks, at the end of the data, the server's final reply and the number of
 // bytes. It returns io.EOF if the transfer is complete.
 func (b *body) complete() error {
-	b.askLater = b.askLater || b.data.over && b.tally.known() && b.s.ctl.announced < 0     // the file may have grown since SIZE, and the rest be on its way
-	more := b.askLater || b.tally.known() && !b.tally.whole() || !b.begun.modTime.IsZero() // commands
-	if err := b.s.finish(b.asks && b.seen != nil && !more); err != nil {
+	b.tally.askLater = b.tally.askLater || b.data.over && b.tally.known() && b.s.ctl.announced < 0 // the file may have grown since SIZE, and the rest be on its way
+	more := b.tally.askLater || b.tally.known() && !b.tally.whole() || !b.begun.modTime.IsZero()   // commands
+	if err := b.s.transfers().finish(b.asks && b.repeat.seen != nil && !more); err != nil {
 		if err, ok := b.retry(); ok {
 			return err
 		}
@@ -209,7 +216,7 @@ func (b *body) complete() error {
 		}
 		return b.explain(err)
 	}
-	if b.askLater {
+	if b.tally.askLater {
 		_ = afterwards(b, func() error {
 			n, err := b.s.size(b.a.name)
 			if err == nil {
@@ -229,7 +236,7 @@ func (b *body) complete() error {
 			return err
 		}
 	}
-	if b.proving {
+	if b.ahead.proving {
 		return io.EOF
 	}
 	return b.conclude()
@@ -247,7 +254,7 @@ func isTruncation(e *fetch.Error, received int64) bool {
 
 // conclude sends what is to be sent after a complete transfer.
 func (b *body) conclude() error {
-	if err := b.s.run(b.a.quote(b.s, nil, b.a.opt.PostQuote)); err != nil {
+	if err := b.s.run(commands{b.s}.raw(nil, b.a.opt.PostQuote)); err != nil {
 		return err
 	}
 	b.release()
@@ -283,9 +290,9 @@ func (b *body) endOfRange() error {
 
 // release ends the use of the session. Further calls do nothing.
 func (b *body) release() {
-	if b.free != nil {
-		b.free(b.s)
-		b.free = nil
+	if b.owns {
+		b.a.pool.release(b.s)
+		b.owns = false
 	}
 }
 
@@ -301,8 +308,8 @@ func (b *body) Close() error {
 	if b.err == nil {
 		b.err = os.ErrClosed
 	}
-	if b.free != nil && !b.s.tainted && b.s.entry != "" && (b.left == 0 || b.ahead.end != nil || b.s.restarts) {
-		b.s.abandon()
+	if b.owns && !b.s.tainted && b.s.entry != "" && (b.tally.left == 0 || b.ahead.end != nil || b.s.restarts) {
+		b.s.transfers().abandon()
 	}
 	b.release()
 	return nil
@@ -311,22 +318,18 @@ func (b *body) Close() error {
 // WriteTo implements io.WriterTo.
 func (b *body) WriteTo(w io.Writer) (total int64, err error) {
 	if do := b.direct(w); do != nil {
-		b.seen = nil
+		b.repeat.seen = nil
 		return b.splice(do, w)
 	}
 	return wire.Copy(w, b)
 }
 
-// A move copies size bytes from a connection without passing them through the
-// program, or fewer if the connection ends.
-type move func(size int64) (int64, error)
-
 // compareMax is the size in bytes from which a file is moved although the port of the next transfer
 // would be requested otherwise: what is moved cannot be compared by retry.
 const compareMax = 1 << 20
 
-// direct returns a move to w. It returns nil if that is not possible, or the file is too small.
-func (b *body) direct(w io.Writer) move {
+// direct returns a Move to w. It returns nil if that is not possible, or the file is too small.
+func (b *body) direct(w io.Writer) wire.Move {
 	if b.asks && b.tally.expected < compareMax || b.tally.known() && b.tally.expected < wire.MoveMin || b.a.ascii() || b.data.secured || b.a.trace.Taps() || !wire.CanMove(b.data.raw) {
 		return nil
 	}
@@ -336,7 +339,7 @@ func (b *body) direct(w io.Writer) move {
 	if response, ok := w.(httpResponse); ok {
 		return b.moveTo(response)
 	}
-	return directMove(b.data.raw, w)
+	return wire.DirectMove(b.data.raw, w)
 }
 
 // An httpResponse is an http.ResponseWriter that can move bytes from a connection to its client. If
@@ -346,8 +349,8 @@ type httpResponse interface {
 	WriteHeader(statusCode int)
 }
 
-// moveTo returns a move to a regular file or a response.
-func (b *body) moveTo(w io.ReaderFrom) move {
+// moveTo returns a Move to a regular file or a response.
+func (b *body) moveTo(w io.ReaderFrom) wire.Move {
 	return func(size int64) (int64, error) { return w.ReadFrom(&io.LimitedReader{R: b.data.raw, N: size}) }
 }
 
@@ -355,8 +358,8 @@ func (b *body) moveTo(w io.ReaderFrom) move {
 // call, progress is reported and the time limit checked.
 const spliceSize = 4 << 20
 
-// splice implements WriteTo with a move.
-func (b *body) splice(do move, w io.Writer) (total int64, err error) {
+// splice implements WriteTo with a Move.
+func (b *body) splice(do wire.Move, w io.Writer) (total int64, err error) {
 	if total, err = io.CopyN(w, b, int64(len(b.ahead.held))); err != nil {
 		return total, err
 	}
@@ -377,10 +380,10 @@ func (b *body) splice(do move, w io.Writer) (total int64, err error) {
 }
 
 // spliceSome calls do once. It fails if there has been no progress for the time of the idle limit.
-func (b *body) spliceSome(do move, progress time.Time) (int64, error) {
+func (b *body) spliceSome(do wire.Move, progress time.Time) (int64, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.err == nil && (b.left == 0 || b.ahead.end != nil) {
+	if b.err == nil && (b.tally.left == 0 || b.ahead.end != nil) {
 		b.err = b.endOfRange()
 	}
 	if b.err == nil {
@@ -391,8 +394,8 @@ func (b *body) spliceSome(do move, progress time.Time) (int64, error) {
 		return 0, b.err
 	}
 	size := int64(spliceSize)
-	if b.left > 0 {
-		size = min(size, b.left)
+	if b.tally.left > 0 {
+		size = min(size, b.tally.left)
 	}
 	n, err := do(size)
 	b.tally.received += n

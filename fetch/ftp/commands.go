@@ -53,15 +53,25 @@ func (s *session) run(list []command) error {
 
 // sendTogether sends the first commands of a list, if the server bears that, and there is more than one.
 // It returns how many they are.
-func (s *session) sendTogether(list []command) (n int, err error) {
-	if !s.proven || s.access.sequential || len(s.ctl.queued) > 0 { // they were sent together with PASS
+func (s *session) sendTogether(list []command) (int, error) {
+	if len(s.ctl.queued) > 0 { // they were sent together with PASS
 		return 0, nil
 	}
 	n, lines := together(list)
-	if len(lines) > 1 {
-		err = s.failure(s.ctl.sendPipelined(lines))
+	return n, s.sendAhead(lines)
+}
+
+// sendAhead sends lines without waiting for replies, if the server bears that, and there is more than one.
+func (s *session) sendAhead(lines []string) error {
+	if !s.sendsAhead(lines) {
+		return nil
 	}
-	return n, err
+	return s.failure(s.ctl.sendPipelined(lines))
+}
+
+// sendsAhead reports whether sendAhead sends lines.
+func (s *session) sendsAhead(lines []string) bool {
+	return len(lines) > 1 && s.proven && !s.access.sequential
 }
 
 // together returns how many of the first commands of a list may be sent without waiting for a reply,
@@ -81,19 +91,23 @@ func together(list []command) (n int, lines []string) {
 	return n, lines
 }
 
+// commands are the commands of an access, as a session is to perform them.
+type commands struct{ *session }
+
 // sendsAsIs reports whether it is known how to send a name.
-func (s *session) sendsAsIs(name string) bool {
+func (s commands) sendsAsIs(name string) bool {
 	return !strings.HasPrefix(name, "~") && (!strings.Contains(name, iac) || s.ctl != nil && s.ctl.knowsIAC)
 }
 
 // named returns a command with a name.
-func (s *session) named(verb, name string, do func() error) command {
+func (s commands) named(verb, name string, do func() error) command {
 	return command{line: verb + " " + name, alone: !s.sendsAsIs(name), do: do}
 }
 
 // enter returns the commands that must precede names, those of Options.Quote, and those that change to
 // the directory.
-func (a *access) enter(s *session) []command {
+func (s commands) enter() []command {
+	a := s.access
 	list := make([]command, 0, 8)
 	if a.utf8 && !s.utf8 {
 		list = s.askUTF8(list)
@@ -101,12 +115,12 @@ func (a *access) enter(s *session) []command {
 	if len(a.opt.Quote) > 0 {
 		list = s.goHome(list)
 	}
-	return a.changeDir(s, a.quote(s, list, a.opt.Quote))
+	return s.changeTo(s.raw(list, a.opt.Quote))
 }
 
 // askUTF8 adds OPTS UTF8 ON, and FEAT before it. The reply to FEAT is not awaited only from programs
 // that have been measured; they take the command in any case (see session.startAccess).
-func (s *session) askUTF8(list []command) []command {
+func (s commands) askUTF8(list []command) []command {
 	if s.feats == nil {
 		list = append(list, command{line: "FEAT", do: func() error {
 			_, err := s.features()
@@ -121,7 +135,7 @@ func (s *session) askUTF8(list []command) []command {
 }
 
 // goHome adds the command that returns to the login directory.
-func (s *session) goHome(list []command) []command {
+func (s commands) goHome(list []command) []command {
 	home := command{do: s.home}
 	if !s.isHome() {
 		home.line, home.alone = lineOf("CWD", s.entry), !s.sendsAsIs(s.entry)
@@ -129,17 +143,18 @@ func (s *session) goHome(list []command) []command {
 	return append(list, home)
 }
 
-// quote adds raw commands.
-func (a *access) quote(s *session, list []command, lines []string) []command {
+// raw adds raw commands.
+func (s commands) raw(list []command, lines []string) []command {
 	for _, line := range lines {
 		line, mayFail := strings.CutPrefix(line, "*")
 		list = append(list, command{line: line, alone: true, do: func() error {
-			r, err := s.quote(line)
-			if err == nil && r.Class() >= 4 && !mayFail {
-				err = &fetch.Error{Kind: fetch.ErrPermission, Code: r.Code, Reply: r.Text}
-			}
-			if err != nil {
-				return a.fail("QUOTE", err)
+			s.tainted, s.typ = true, 0
+			r, err := s.ctl.exchange(line)
+			switch {
+			case err != nil:
+				return s.access.fail("QUOTE", s.failure(err))
+			case r.Class() >= 4 && !mayFail:
+				return s.access.fail("QUOTE", &fetch.Error{Kind: fetch.ErrPermission, Code: r.Code, Reply: s.ctl.Mask(r.Text)})
 			}
 			return nil
 		}})
@@ -147,10 +162,11 @@ func (a *access) quote(s *session, list []command, lines []string) []command {
 	return list
 }
 
-// changeDir adds the commands that change to the directory, starting from the login directory: because
+// changeTo adds the commands that change to the directory, starting from the login directory: because
 // "there is no common hierarchical model", a different path cannot be reached in any other way (RFC 1738
 // §3.2.5).
-func (a *access) changeDir(s *session, list []command) []command {
+func (s commands) changeTo(list []command) []command {
+	a := s.access
 	rest, ok := s.remaining(a.dirs)
 	switch {
 	case len(a.opt.Quote) > 0: // from where they have led
@@ -161,7 +177,7 @@ func (a *access) changeDir(s *session, list []command) []command {
 		list = s.goHome(list)
 	}
 	for _, dir := range rest {
-		cwd := s.named("CWD", dir, func() error { return a.cwd(s, dir) })
+		cwd := s.named("CWD", dir, func() error { return a.cwd(s.session, dir) })
 		cwd.alone = cwd.alone || a.opt.CreateDirs || looksFor(a) && s.mayChange(dir)
 		list = append(list, cwd)
 	}
@@ -174,7 +190,8 @@ func (a *access) cwd(s *session, dir string) error {
 	if !a.opt.CreateDirs || !refusal(err) {
 		return err
 	}
-	made := s.mkd(dir)
+	s.ctl.began = true
+	made := s.trySpellings(dir, func() error { return s.perform("MKD " + s.spelled(dir)) })
 	if err = made; err == nil || refusal(err) { // another client may have created it first
 		err = s.cwd(dir)
 	}
@@ -187,7 +204,8 @@ func (a *access) cwd(s *session, dir string) error {
 // prepare adds the commands that set the transfer type, and those of Options.PreTransfer. The data
 // connection is opened last, in the order of RFC 1738: some servers answer nothing else once they have
 // opened a port.
-func (a *access) prepare(s *session, list []command) []command {
+func (s commands) prepare(list []command) []command {
+	a := s.access
 	if a.prefersFacts() {
 		list = append(list, command{do: func() error {
 			facts, err := s.listsFacts()
@@ -197,11 +215,12 @@ func (a *access) prepare(s *session, list []command) []command {
 			return err
 		}})
 	}
-	return a.quote(s, a.setType(s, list), a.opt.PreTransfer)
+	return s.raw(s.chooseType(list), a.opt.PreTransfer)
 }
 
-// setType adds the command that sets the transfer type.
-func (a *access) setType(s *session, list []command) []command {
+// chooseType adds the command that sets the transfer type.
+func (s commands) chooseType(list []command) []command {
+	a := s.access
 	if a.typ == 0 {
 		return list
 	}
@@ -212,9 +231,9 @@ func (a *access) setType(s *session, list []command) []command {
 	return append(list, set)
 }
 
-// enterOnly performs the commands of an access without a transfer. Some servers state a size only in
+// enterOnly returns the commands of an access without a transfer. Some servers state a size only in
 // type I.
-func (a *access) enterOnly(s *session) error { return s.run(a.setType(s, a.enter(s))) }
+func (s commands) enterOnly() []command { return s.chooseType(s.enter()) }
 
 // A download is what is known of a download that has been started.
 type download struct {
@@ -229,9 +248,10 @@ type download struct {
 }
 
 // download returns the commands that start a download, which b then describes.
-func (a *access) download(s *session, b *download) []command {
+func (s commands) download(b *download) []command {
+	a := s.access
 	b.size = -1
-	list := a.enter(s)
+	list := s.enter()
 	if a.verb == "RETR" && a.opt.ModTime {
 		list = append(list, s.named("MDTM", a.name, func() (err error) {
 			b.modTime, err = s.modTime(a.name)
@@ -247,19 +267,19 @@ func (a *access) download(s *session, b *download) []command {
 			return nil
 		}})
 	}
-	list = a.prepare(s, list)
-	if b.asked = a.wantsSize(s); b.asked {
+	list = s.prepare(list)
+	if b.asked = a.wantsSize(s.session); b.asked {
 		list = append(list, s.named("SIZE", a.name, func() (err error) {
-			b.size, err = a.sizeOf(s, b)
+			b.size, err = a.sizeOf(s.session, b)
 			return unlessRefused(err)
 		}))
 	}
 	sized := a.req.Offset != 0 && a.req.Length == 0 || a.limits.Body > 0 // whether there is a transfer depends on the size
 	list = append(list, command{alone: sized, do: func() error { return a.locateIn(b) }})
-	list = a.askPort(s, list)
+	list = s.askPort(list)
 	start := command{
-		line: a.transferLine(a.name), alone: true, with: s.withTransfer, explain: a.transferSteps,
-		do: func() error { return a.retrieve(s, b) },
+		line: a.transferLine(a.name), alone: true, with: s.transfers().withTransfer, explain: a.transferSteps,
+		do: func() error { return a.retrieve(s.session, b) },
 	}
 	if s.data.isReady() && a.req.Offset == 0 && a.verb == "RETR" && s.isPrepared() {
 		start.alone = !s.sendsAsIs(a.name)
@@ -306,7 +326,8 @@ func (a *access) locateIn(b *download) error {
 }
 
 // askPort adds the command that asks the server for a port, which the transfer performs.
-func (a *access) askPort(s *session, list []command) []command {
+func (s commands) askPort(list []command) []command {
+	a := s.access
 	if s.data.isReady() {
 		return list
 	}
@@ -330,4 +351,15 @@ func (a *access) retrieve(s *session, b *download) error {
 		b.nothing, err = true, nil
 	}
 	return err
+}
+
+// compareSize compares the size in the reply to RETR, if any, with that of SIZE. If SIZE was not sent,
+// it sets the size of b.
+func (b *download) compareSize(s *session) {
+	stated := s.ctl.announced
+	if b.size >= 0 {
+		s.retrStatesSize = stated == b.size
+		return
+	}
+	b.size, b.byReply, s.retrStatesSize = stated, true, s.retrStatesSize && stated >= 0
 }

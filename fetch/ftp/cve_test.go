@@ -294,12 +294,12 @@ func quitBounded(t *testing.T) {
 	}
 }
 
-// endlessListing tests that a long listing is not kept in memory, and that endless listings
+// endlessListing tests that a long listing is not notKept in memory, and that endless listings
 // end in an error.
 func endlessListing(t *testing.T) {
 	const line = "-rw-r--r-- 1 u g 12 Jan  1  2001 x\r\n"
 	const total = 100_000
-	a := &access{req: new(fetch.Request), loc: at("/"), verb: "LIST", conditions: conditions{trace: driver.ContextTrace(t.Context())}}
+	a := &access{req: new(fetch.Request), loc: at("/"), verb: "LIST", conditions: conditions{trace: driver.ContextTrace(t.Context()), terms: notKept.terms}}
 	var heap []uint64
 	n := 0
 	for _, err := range a.items(t.Context(), io.LimitReader(&repeater{text: line}, total*int64(len(line))), new(Info)) {
@@ -583,7 +583,7 @@ func injectionByOthers(t *testing.T) {
 func remoteNames(t *testing.T) {
 	for _, name := range []string{"../x", "/x", "a/../../x", "..", ".", "/", "x/y", "a\x00b", "%2e%2e%2fx", `..\x`, "C:x", "-rf", "|sh"} {
 		for _, verb := range []fetch.Op{"LIST", "NLST"} {
-			a := &access{req: new(fetch.Request), loc: at("/d/"), verb: verb}
+			a := &access{req: new(fetch.Request), loc: at("/d/"), verb: verb, conditions: notKept}
 			line := name + "\r\n"
 			if verb == "LIST" {
 				line = "-rw-r--r-- 1 u g 1 Jan  1  2001 " + line

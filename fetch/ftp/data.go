@@ -68,9 +68,12 @@ func (d *dataConn) use(conn net.Conn) {
 	d.Conn, d.state = wire.NewConn(d.ctx, conn, d.idle), dataUsed
 }
 
+// A connector makes the data connections of a session, in active or passive mode.
+type connector struct{ *session }
+
 // openData prepares the data connection for the transfer that command starts: it connects to a port of
 // the server or, in active mode, opens a port for the server.
-func (s *session) openData(command string) (err error) {
+func (s connector) openData(command string) (err error) {
 	if s.data.isReady() {
 		return nil
 	}

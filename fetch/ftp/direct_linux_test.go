@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/wire"
 	"github.com/fetch1738/fetch1738/testserver"
 )
 
@@ -66,8 +67,8 @@ func TestDirect(t *testing.T) {
 					t.Fatal(err)
 				}
 				w, got := to()
-				if directMove(res.Body.(*body).data.raw, w) == nil {
-					t.Errorf("%s: directMove returns nil", name)
+				if wire.DirectMove(res.Body.(*body).data.raw, w) == nil {
+					t.Errorf("%s: DirectMove returns nil", name)
 				}
 				n, err := io.Copy(w, res.Body)
 				res.Close()

@@ -32,9 +32,9 @@ func (f *Fetcher) Edit(ctx context.Context, req *fetch.Request, edits []fetch.Ed
 	}
 	for {
 		before, closed := 0, false
-		s, err := f.do(ctx, a, func(s *session) error {
+		s, err := a.pool.do(ctx, a, func(s *session) error {
 			before = done(edits)
-			err := a.enterOnly(s)
+			err := s.run(commands{s}.enterOnly())
 			if err == nil {
 				err = (&editor{session: s}).perform(edits)
 			}
@@ -43,7 +43,7 @@ func (f *Fetcher) Edit(ctx context.Context, req *fetch.Request, edits []fetch.Ed
 		})
 		switch {
 		case err == nil:
-			f.release(s)
+			a.pool.release(s)
 			return nil
 		case !closed || done(edits) == before:
 			return err
@@ -130,19 +130,6 @@ func (e *editor) newName(edit *fetch.Edit) string {
 // which TCP sends at once.
 const maxAhead = 64
 
-// sendAhead sends commands without waiting for replies, if the server supports that.
-func sendAhead(s *session, lines []string) error {
-	if !sendsAhead(s, lines) {
-		return nil
-	}
-	return s.failure(s.ctl.sendPipelined(lines))
-}
-
-// sendsAhead reports whether sendAhead sends lines.
-func sendsAhead(s *session, lines []string) bool {
-	return len(lines) > 1 && s.proven && !s.access.sequential
-}
-
 // An editor performs edits on a session.
 type editor struct {
 	*session
@@ -167,13 +154,13 @@ func (e *editor) perform(edits []fetch.Edit) error {
 				break
 			}
 		}
-		if n == len(edits) && e.isAhead(&edits[n-1]) && e.wantsNextPort() {
+		if n == len(edits) && e.isAhead(&edits[n-1]) && e.transfers().wantsNextPort() {
 			lines = append(lines, e.passiveCommand())
 		}
-		if sendsAhead(e.session, lines) {
+		if e.sendsAhead(lines) {
 			e.ctl.began = e.ctl.began || slices.ContainsFunc(edits[:n], changes)
 		}
-		if err := sendAhead(e.session, lines); err != nil {
+		if err := e.sendAhead(lines); err != nil {
 			return err
 		}
 		for i := range edits[:n] {

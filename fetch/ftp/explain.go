@@ -18,7 +18,7 @@ func (f *Fetcher) Explain(req *fetch.Request) (*fetch.Explanation, error) {
 	}
 	t := a.target()
 	n := &notes{a: a, explanation: &fetch.Explanation{Network: t.Network, Host: t.Host, Port: t.Port}}
-	n.login(f.reuses())
+	n.login()
 	server := &session{access: a, typ: n.typ}
 	if n.typ != 0 {
 		server.feats = parseFeatures("Features:\n UTF8\n MLST type*;\nEnd")
@@ -29,8 +29,8 @@ func (f *Fetcher) Explain(req *fetch.Request) (*fetch.Explanation, error) {
 	if err := a.seek(&download{size: math.MaxInt64}); err != nil { // every offset is one of the file
 		return nil, a.fail(fetch.OpSeek, err)
 	}
-	n.list(a.download(server, new(download)))
-	n.list(a.quote(server, nil, a.opt.PostQuote))
+	n.list(commands{server}.download(new(download)))
+	n.list(commands{server}.raw(nil, a.opt.PostQuote))
 	n.send("QUIT", "")
 	n.addNotes()
 	return n.explanation, nil
@@ -75,8 +75,8 @@ func (n *notes) action(what string) {
 	n.explanation.Steps = append(n.explanation.Steps, fetch.Step{Do: what})
 }
 
-// login adds the steps of a login. reuses says whether PWD follows, as for sessions that are kept.
-func (n *notes) login(reuses bool) {
+// login adds the steps of a login. PWD follows if the session is kept.
+func (n *notes) login() {
 	if n.a.implicit() {
 		n.action("TLS handshake")
 	}
@@ -91,8 +91,8 @@ func (n *notes) login(reuses bool) {
 	n.send("PASS "+wire.Mask, "when the server asks for a password (331)")
 	n.send("ACCT "+wire.Mask, "when the server asks for an account (332)")
 	n.protect()
-	evidence := (&session{access: n.a}).probeCommands()
-	if reuses {
+	evidence := (&login{session: &session{access: n.a}}).probeCommands()
+	if n.a.reuses() {
 		n.send("PWD", "")
 	}
 	if evidence != nil {
@@ -175,7 +175,7 @@ func (n *notes) addNotes() {
 	case !login.HasPassword:
 		say("the URL has no password; it is requested if the server requires one")
 	}
-	if n.typ != 0 && (&session{access: n.a, program: serverPrograms[0]}).withPASS() != nil { // any program that is not single
+	if n.typ != 0 && (&login{session: &session{access: n.a, abilities: abilities{program: serverPrograms[0]}}}).withPASS() != nil { // any program that is not single
 		say("the commands from PWD on are sent together with PASS if the greeting is that of " + pipelining())
 	}
 	if n.a.wantsTLS() && n.a.tlsSettings.Security == TryTLS {

@@ -50,7 +50,7 @@ func parseFeatures(text string) features {
 const utf8On = "OPTS UTF8 ON"
 
 // useUTF8 sends OPTS UTF8 ON, once per session, if FEAT lists UTF8. The reply does not matter.
-func (s *session) useUTF8() error {
+func (s commands) useUTF8() error {
 	if s.utf8 {
 		return nil
 	}
@@ -119,9 +119,9 @@ func (a *access) prefersFacts() bool {
 // preferFacts replaces LIST by MLSD if the server lists facts, or by NLST if its LIST is not understood.
 func (a *access) preferFacts(facts bool) {
 	switch {
-	case facts && !(a.f != nil && a.f.noFacts.has(a.server())):
+	case facts && !a.pool.noFacts.has(a.server()):
 		a.verb = "MLSD"
-	case readsNames(a) && a.f.namesOnly(a.hidden).has(a.server()):
+	case readsNames(a) && a.pool.namesOnly(a.hidden).has(a.server()):
 		a.verb, a.byNames = "NLST", true
 	}
 }

@@ -12,7 +12,6 @@ package ftp
 
 import (
 	"context"
-	"errors"
 	"io"
 	"time"
 
@@ -64,14 +63,7 @@ type Fetcher struct {
 	// two seconds; a negative time means not to wait.
 	QuitTime time.Duration
 
-	idle         sessions.Keeper[key, *access, *session]
-	pasvOnly     servers // servers for which EPSV failed
-	listsHidden  servers // servers that support LIST -a
-	hidesFiles   servers // servers that do not
-	noPipelining servers // servers that do not support pipelining
-	byNames      servers // servers whose LIST is not understood, and whose NLST is complete
-	byAllNames   servers // the same, with NLST -a
-	noFacts      servers // servers whose MLSD lists no facts
+	pool pool
 }
 
 // Info is the type of Resource.Info for ftp and ftps URLs.
@@ -125,34 +117,7 @@ func (f *Fetcher) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resourc
 	if err != nil {
 		return nil, err
 	}
-	restart := f.restarter(ctx)
-	s, b, err := restart(a)
-	if err != nil {
-		return nil, err
-	}
-	res := a.resource(s, b)
-	if b.nothing {
-		f.release(s)
-	} else {
-		body := newBody(s, a, b, restart, f.release)
-		if res.Lead, err = body.readLead(); err == nil {
-			body, err = f.proveStart(body, restart)
-		}
-		if err != nil {
-			_ = body.Close()
-			return nil, err
-		}
-		res.Body = body
-	}
-	if body, ok := res.Body.(*body); ok && a.hidden && a.verb == "LIST" && !f.listsHidden.has(a.server()) {
-		if a, res.Body, err = f.proveHidden(a, body, restart); err != nil {
-			return nil, err
-		}
-	}
-	if res.Kind == fetch.KindDirectory {
-		res.Items = a.items(ctx, res.Body, res.Info.(*Info))
-	}
-	return res, nil
+	return a.fetch(ctx)
 }
 
 // FindAttributes implements [driver.AttributeFinder]. It sends SIZE and MDTM, also with
@@ -163,16 +128,16 @@ func (f *Fetcher) FindAttributes(ctx context.Context, req *fetch.Request) (*fetc
 		return nil, err
 	}
 	var attr *fetch.Attributes
-	s, err := f.do(ctx, a, func(s *session) error {
+	s, err := a.pool.do(ctx, a, func(s *session) error {
 		if attr, err = a.attributes(s); err != nil {
 			return err
 		}
-		return s.run(a.quote(s, nil, a.opt.PostQuote))
+		return s.run(commands{s}.raw(nil, a.opt.PostQuote))
 	})
 	if err != nil {
 		return nil, err
 	}
-	f.release(s)
+	a.pool.release(s)
 	return attr, nil
 }
 
@@ -194,113 +159,38 @@ func (f *Fetcher) store(ctx context.Context, req *fetch.Request, p purpose, body
 	if err != nil {
 		return nil, err
 	}
-	src, closed := newSource(body, a.trace), false
-	s, err := f.do(ctx, a, func(s *session) error {
-		if err := src.rewind(); err != nil {
+	u, closed := upload{a, newSource(body, a.trace)}, false
+	s, err := a.pool.do(ctx, a, func(s *session) error {
+		if err := u.src.rewind(); err != nil {
 			return a.fail(fetch.OpRead, &fetch.Error{Kind: fetch.ErrLocalIO, Err: err})
 		}
-		if err := s.run(a.upload(s, src)); err != nil {
+		if err := s.run(commands{s}.upload(u)); err != nil {
 			return err
 		}
-		err := a.conclude(s, src.sizeBy(a))
+		err := u.conclude(s)
 		closed = err != nil && isClosed(s.ctl.Err)
 		return err
 	})
 	switch {
 	case err == nil:
-		f.release(s)
+		a.pool.release(s)
 	case !closed || len(a.opt.PostQuote) > 0:
 		return nil, err
 	default:
-		if err := f.concludeAnew(ctx, a, src.sizeBy(a)); err != nil {
+		if err := u.concludeAnew(ctx); err != nil {
 			return nil, err
 		}
 	}
-	return &fetch.Attributes{Size: src.sizeBy(a)}, nil
+	return &fetch.Attributes{Size: u.size()}, nil
 }
 
 // Close closes the idle sessions. A session in use is closed at the end of its Body.
-func (f *Fetcher) Close() error { return f.idle.Close() }
-
-// reuses reports whether sessions are kept for reuse.
-func (f *Fetcher) reuses() bool { return !f.Exact && f.MaxIdle >= 0 }
+func (f *Fetcher) Close() error { return f.pool.Close() }
 
 // terms returns how many sessions are kept, and for how long. An access waits for one within l.
 func (f *Fetcher) terms(l fetch.Limits) sessions.Terms {
-	if !f.reuses() {
+	if f.Exact || f.MaxIdle < 0 {
 		return sessions.Terms{Limit: -1, Limits: l}
 	}
 	return sessions.Terms{Limit: f.MaxIdle, Age: f.IdleTime, Limits: l}
 }
-
-// maxFallbacks is how many times an access is tried again because the server has ended the session
-// after it had refused a command: EPSV, MLSD, LIST -a, LIST, NLST.
-const maxFallbacks = 5
-
-// do calls use with a session. If it succeeds, it returns the session, which the caller must
-// release.
-func (f *Fetcher) do(ctx context.Context, a *access, use func(*session) error) (*session, error) {
-	open := func(o sessions.Opening) (*session, error) { return f.open(ctx, o, a) }
-	onRetry := func(err error) { a.trace.Retry(fetch.Retry{Attempt: 1, Err: err}) }
-	start := func(s *session) error {
-		if err := s.startAccess(); err != nil {
-			return err
-		}
-		return use(s)
-	}
-	s, err := f.idle.Begin(ctx, a.key, a, f.terms(a.limits), open, start, onRetry)
-	for range maxFallbacks {
-		switch {
-		case !a.fellBack || err == nil:
-			return s, err
-		case ctx.Err() != nil: // err is of the attempt that another one would have followed
-			return nil, a.fail(a.verb, context.Cause(ctx))
-		}
-		a.fellBack = false
-		onRetry(err)
-		s, err = f.idle.Begin(ctx, a.key, a, f.terms(a.limits), open, start, onRetry)
-	}
-	return s, err
-}
-
-// open opens a session.
-func (f *Fetcher) open(ctx context.Context, o sessions.Opening, a *access) (*session, error) {
-	s, err := dial(ctx, o, a)
-	if a.login == nil && errors.Is(err, fetch.ErrUnauthenticated) && f.Env != nil && f.Env.Credentials != nil {
-		s, err = dialAsUser(ctx, o, a, err)
-	}
-	if err != nil {
-		return nil, err
-	}
-	if err := s.findHome(); err != nil {
-		s.End()
-		return nil, err
-	}
-	return s, nil
-}
-
-// dialAsUser connects again after the anonymous login was refused, if Env.Credentials
-// returns a user name.
-func dialAsUser(ctx context.Context, o sessions.Opening, a *access, refused error) (*session, error) {
-	var e *fetch.Error
-	errors.As(refused, &e)
-	login, err := a.env.Login(ctx, fetch.Challenge{Locator: a.loc, Text: e.Reply})
-	if ctx.Err() != nil {
-		return nil, err
-	}
-	if err != nil || login.User == "" {
-		return nil, refused
-	}
-	for what, given := range map[string]string{"the user name": login.User, "the password": login.Password} {
-		if err := checkLine(what, given); err != nil {
-			return nil, a.fail(fetch.OpLogin, err)
-		}
-	}
-	login.HasPassword = true
-	a.login = &login
-	a.trace.Retry(fetch.Retry{Attempt: 1, Err: refused})
-	return dial(ctx, o, a)
-}
-
-// release ends an access. It keeps or closes the session.
-func (f *Fetcher) release(s *session) { f.idle.Release(s.key, s, f.terms(fetch.Limits{})) }

@@ -15,12 +15,16 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	sessions "github.com/fetch1738/fetch1738/fetch/internal/session"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/ftptest"
 )
 
 var when = time.Date(1994, time.December, 20, 17, 38, 0, 0, time.UTC)
+
+// notKept are the conditions of an access without a server: it asks none about names.
+var notKept = conditions{terms: sessions.Terms{Limit: -1}}
 
 func tree() fstest.MapFS {
 	file := func(s string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(s), ModTime: when} }
@@ -796,7 +800,7 @@ func TestPathsOfNames(t *testing.T) {
 		{"/d/", ".", "-"}, {"/d/", "..", "-"}, {"/d/", "d/.", "-"}, {"/d/", "x/", ""}, {"/d/", "a\x00b", ""}, {"/d/", "a\rDELE b", ""},
 	} {
 		for verb, before := range map[string]string{"LIST": ls, "LIST of DOS": dos, "MLSD": "type=file; ", "NLST": ""} {
-			a := &access{loc: at(tc.path), verb: fetch.Op(verb[:4]), req: new(fetch.Request)}
+			a := &access{loc: at(tc.path), verb: fetch.Op(verb[:4]), req: new(fetch.Request), conditions: notKept}
 			if a.loc.Type == 'd' && verb != "NLST" {
 				continue
 			}
@@ -815,7 +819,7 @@ func TestPathsOfNames(t *testing.T) {
 			}
 		}
 	}
-	a, info := &access{loc: at("/"), verb: "LIST", req: new(fetch.Request)}, new(Info) // no reply to PWD
+	a, info := &access{loc: at("/"), verb: "LIST", req: new(fetch.Request), conditions: notKept}, new(Info) // no reply to PWD
 	for item, err := range a.items(t.Context(), strings.NewReader(ls+"/x\r\n"), info) {
 		if err == nil {
 			t.Errorf("%+v", item)

@@ -21,9 +21,9 @@ const listAll = "LIST -a"
 
 // asksHidden reports whether the access may send "LIST -a". Then it may send LIST, too, with all
 // commands before and after it.
-func (f *Fetcher) asksHidden(a *access) bool {
+func (a *access) asksHidden() bool {
 	raw := len(a.opt.Quote) + len(a.opt.PreTransfer) + len(a.opt.PostQuote)
-	return a.opt.Hidden && a.verb == "LIST" && a.opt.ListCommand == "" && raw == 0 && a.req.Length == 0 && !f.hidesFiles.has(a.server())
+	return a.opt.Hidden && a.verb == "LIST" && a.opt.ListCommand == "" && raw == 0 && a.req.Length == 0 && !a.pool.hidesFiles.has(a.server())
 }
 
 // maxProof is how many bytes of a listing are read at most before it counts as that of the directory.
@@ -31,12 +31,12 @@ const maxProof = 1 << 20
 
 // proveHidden returns the listing of the directory, and its access: all, by "LIST -a", or if that
 // is another one, a listing by LIST.
-func (f *Fetcher) proveHidden(a *access, all *body, restart restart) (*access, io.ReadCloser, error) {
+func proveHidden(a *access, all *body, restart restart) (*access, io.ReadCloser, error) {
 	listed := begin(all)
 	refused := refusal(listed.err) && len(listed.text) == 0
 	switch {
 	case listed.dot:
-		f.listsHidden.add(a.server())
+		a.pool.listsHidden.add(a.server())
 		return a, listed, nil
 	case listed.err != io.EOF && !refused:
 		return a, listed, nil // it is too long to be anything else, or it fails
@@ -50,15 +50,15 @@ func (f *Fetcher) proveHidden(a *access, all *body, restart restart) (*access, i
 	}
 	visible := &beginning{body: all, err: io.EOF} // a body at its end
 	if d.nothing {
-		f.release(s)
+		a.pool.release(s)
 	} else {
-		visible = begin(newBody(s, &plain, d, restart, f.release))
+		visible = begin(newBody(s, &plain, d, restart))
 	}
 	switch {
 	case !refused && visible.err == io.EOF && visible.isPartOf(listed):
 		_, option, _ := strings.Cut(listAll, " ")
 		if _, isName := visible.names[option]; len(visible.names) > 0 && !isName {
-			f.listsHidden.add(a.server())
+			a.pool.listsHidden.add(a.server())
 		}
 		_ = visible.Close()
 		return a, listed, nil
@@ -70,7 +70,7 @@ func (f *Fetcher) proveHidden(a *access, all *body, restart restart) (*access, i
 
 // noteHides remembers that the server takes "-a" for a name.
 func (a *access) noteHides() {
-	if !a.hidesFiles.add(a.server()) {
+	if !a.pool.hidesFiles.add(a.server()) {
 		a.trace.Note("the server does not support " + listAll + "; files whose names begin with a dot may be missing")
 	}
 }

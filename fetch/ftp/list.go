@@ -41,19 +41,23 @@ type lister struct {
 	ctx     context.Context
 	info    *Info
 	yield   func(fetch.Item, error) bool
-	dir     []string       // that is listed, as arguments of CWD
-	paths   []string       // that servers may write before its names
-	n       int            // entries so far
-	unread  string         // the first line that was not understood
-	cut     string         // the last line, if it has no line end and is an entry
-	isCut   bool           // the last line has no line end
+	text    *listing
+	dir     []string // that is listed, as arguments of CWD
+	paths   []string // that servers may write before its names
+	n       int      // entries so far
+	unread  string   // the first line that was not understood
+	cut     string   // the last line, if it has no line end and is an entry
+	held    held
 	merge   *ftplist.Merge // nil if NLST does not take the place of lines that are not understood
-	lines   []string       // of the merge that were not understood, if they are to be reported
-	names   []string       // of NLST in place of LIST, which have no kinds yet
-	octets  int            // of lines and names
 	ended   bool           // nothing takes the place of lines that are not understood any more
-	begun   bool           // there was a line
 	withAll bool           // names are those of NLST -a
+}
+
+// held is what is held until the end of a listing.
+type held struct {
+	lines  []string // of the merge that were not understood, if they are to be reported
+	names  []string // of NLST in place of LIST, which have no kinds yet
+	octets int      // of both
 }
 
 // emit yields an entry. It reports whether more are wanted.
@@ -72,26 +76,17 @@ func (l *lister) fails(err error) bool {
 
 // read reads a listing and yields its entries, but holds names whose kinds are to be asked for. It
 // reports whether it has come to its end.
-func (l *lister) read(listing io.Reader) bool {
-	lines := wire.NewLineReader(listing, l.limits.Line)
-	parser := ftplist.Parser{Dirs: l.paths, Names: l.verb == "NLST", Now: time.Now()}
+func (l *lister) read(text io.Reader) bool {
+	l.text = newListing(text, l.limits.Line, ftplist.Parser{Dirs: l.paths, Names: l.verb == "NLST", Now: time.Now()})
 	for {
-		line, err := lines.ReadLine()
-		var parsed []ftplist.Line
+		parsed, err := l.text.next()
 		switch {
-		case err == io.EOF:
-			parsed = parser.End()
 		case err == wire.ErrLineTooLong:
 			return l.fails(&fetch.Error{Kind: fetch.ErrTooLarge, Err: err})
-		case err != nil:
+		case err != nil && err != io.EOF:
 			return l.fails(err)
-		default:
-			text := string(wire.TrimEOL(line))
-			l.begun = true
-			if line[len(line)-1] != '\n' {
-				l.cut, l.isCut = text, true
-			}
-			parsed = parser.Add(text)
+		case l.text.isCut && err == nil:
+			l.cut = l.text.last
 		}
 		for _, p := range parsed {
 			if !l.add(p) {
@@ -117,7 +112,7 @@ func (l *lister) add(p ftplist.Line) bool {
 	case p.Class != ftplist.Entries:
 		return true
 	case l.verb == "NLST" && readsNames(l.access):
-		l.names = append(l.names, p.Entry.Name)
+		l.held.names = append(l.held.names, p.Entry.Name)
 		return l.holds(p.Entry.Name)
 	}
 	return l.emit(p.Entry, p.Text)
@@ -125,7 +120,7 @@ func (l *lister) add(p ftplist.Line) bool {
 
 // holds counts what is held until the end of the listing.
 func (l *lister) holds(text string) bool {
-	if l.octets += len(text); l.octets > maxListing {
+	if l.held.octets += len(text); l.held.octets > maxListing {
 		return l.fails(&fetch.Error{Kind: fetch.ErrTooLarge, Err: fmt.Errorf("the names of the listing have more than %d bytes", maxListing)})
 	}
 	return true
@@ -133,25 +128,25 @@ func (l *lister) holds(text string) bool {
 
 // end handles the end of the listing.
 func (l *lister) end() {
-	if l.info.Unread > 0 && !l.isCut && l.lacksFacts() && l.withoutFacts() {
+	if l.info.Unread > 0 && !l.text.isCut && l.lacksFacts() && l.withoutFacts() {
 		return
 	}
 	if l.merge != nil && l.info.Unread > 0 {
 		if rest, ok := l.merged(); ok {
-			l.names, l.lines, l.info.Unread, l.unread = rest, nil, 0, ""
+			l.held.names, l.held.lines, l.info.Unread, l.unread = rest, nil, 0, ""
 		} else if err := l.ctx.Err(); err != nil {
 			l.fails(err)
 			return
 		}
 	}
-	for _, line := range l.lines {
+	for _, line := range l.held.lines {
 		l.opt.Unread(line)
 	}
-	if !l.ask(l.names) {
+	if !l.ask(l.held.names) {
 		return
 	}
 	err := l.endOfListing(l.n, l.unread, l.info)
-	if l.denied != nil && !l.begun && err == nil {
+	if l.denied != nil && !l.text.begun && err == nil {
 		err = l.denied // ProFTPD lists a directory that may not be read as if it were empty
 	}
 	if l.cut != "" {
@@ -170,7 +165,7 @@ func (l *lister) skip(line string) bool {
 	case l.ended, l.merge == nil && !l.lacksFacts():
 		l.opt.Unread(line)
 	default:
-		l.lines = append(l.lines, line)
+		l.held.lines = append(l.held.lines, line)
 		return l.holds(line)
 	}
 	return true

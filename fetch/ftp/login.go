@@ -55,9 +55,11 @@ func (l *login) perform(ctx context.Context, o sessions.Opening) error {
 		return err
 	}
 	if l.config != nil {
-		return l.protect()
+		if err := l.protect(); err != nil {
+			return err
+		}
 	}
-	return nil
+	return l.findHome()
 }
 
 // greet reads the greeting, 220 or 230, before which 120 may come.
@@ -159,4 +161,85 @@ func (l *login) account(text string) (string, error) {
 	}
 	got, err := l.access.env.Login(l.ctx, fetch.Challenge{Locator: l.access.loc, User: l.access.user(), Account: true, Text: text})
 	return got.Password, err
+}
+
+// withPASS returns the commands that are sent together with PASS, only to measured programs: after
+// a wrong password, pyftpdlib replies to these commands first, and to PASS three seconds later.
+func (l *login) withPASS() []string {
+	var lines []string
+	if l.program.has == nil || l.access.opt.Account != "" || l.access.opt.AlternativeToUser != "" {
+		return nil // ACCT or the alternative may follow PASS
+	}
+	evidence := l.probeCommands()
+	switch secured := l.access.implicit() || l.access.wantsTLS(); {
+	case evidence == nil, secured && l.access.tlsSettings.clear != KeepTLS:
+		return nil
+	case secured && l.access.tlsSettings.Security == TryTLS && !l.access.implicit():
+		return nil // the server may refuse TLS
+	case secured:
+		lines = []string{"PBSZ 0", "PROT " + l.access.protection()}
+	}
+	lines = append(lines, evidence...)
+	l.typ = l.access.typ // after TYPE
+	_, others := together(commands{l.session}.untilTransfer())
+	l.typ = 0
+	return append(lines, others...)
+}
+
+// findHome sends PWD, to find the login directory, which is needed to reuse the session. With TYPE
+// in the same packet, it proves that the server handles commands that arrive together.
+func (l *login) findHome() error {
+	if !l.access.reuses() {
+		return nil
+	}
+	l.program.single = l.program.single || l.ctl.unclear
+	lines := l.probeCommands()
+	if !l.planned {
+		if lines != nil && l.access.utf8 {
+			lines = append(lines, "FEAT")
+		}
+		if err := l.ctl.sendPipelined(lines); err != nil {
+			return l.failure(err)
+		}
+	}
+	doubtful := !l.planned && lines != nil
+	if doubtful && !l.ctl.awaitReply() {
+		return l.failure(l.ctl.failPipelining(talk.Reply{}))
+	}
+	r, err := l.ctl.exchange("PWD")
+	if err != nil {
+		return l.failure(err)
+	}
+	if r.Code == 257 {
+		l.entry = certainPath(r.Text)
+	}
+	if lines == nil {
+		return nil
+	}
+	if doubtful && !l.ctl.awaitReply() {
+		return l.failure(l.ctl.failPipelining(r))
+	}
+	t, err := l.ctl.exchange(lines[1])
+	if err != nil {
+		return l.failure(err)
+	}
+	if t.Class() != 2 { // of what was sent after it, nothing is certain
+		return l.failure(l.ctl.failPipelining(t))
+	}
+	l.typ, l.proven = l.access.typ, r.Code == 257
+	if len(lines) > 2 {
+		_, err = l.features()
+	}
+	return err
+}
+
+// probeCommands returns the harmless commands that every access needs. If the server answers both,
+// although they arrive together, the session is proven. So TYPE precedes CWD, unlike in RFC 1738
+// §3.2.2. It returns none if that is not tried.
+func (l *login) probeCommands() []string {
+	a := l.access
+	if a.sequential || l.program.single || !a.reuses() || a.typ == 0 || len(a.opt.Quote) > 0 {
+		return nil
+	}
+	return []string{"PWD", "TYPE " + string(a.typ)}
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/internal/ftplist"
-	"github.com/fetch1738/fetch1738/internal/wire"
 )
 
 // If lines of LIST are not understood, NLST shows the names. It counts as a listing of the same
@@ -18,16 +17,7 @@ import (
 // readsNames reports whether NLST may take the place of a listing that is not understood.
 func readsNames(a *access) bool {
 	raw := len(a.opt.Quote) + len(a.opt.PreTransfer) + len(a.opt.PostQuote)
-	return a.reuses && raw == 0 && a.opt.ListCommand == "" && !a.opt.ListOnly && a.typecode() != 'd'
-}
-
-// namesOnly returns the servers whose LIST is not understood, and whose NLST, with or without the
-// option -a, lists all entries.
-func (f *Fetcher) namesOnly(all bool) *servers {
-	if all {
-		return &f.byAllNames
-	}
-	return &f.byNames
+	return a.reuses() && raw == 0 && a.opt.ListCommand == "" && !a.opt.ListOnly && a.typecode() != 'd'
 }
 
 // lacksFacts reports whether LIST may take the place of a listing by MLSD: no line has been understood.
@@ -36,10 +26,12 @@ func (l *lister) lacksFacts() bool { return l.verb == "MLSD" && l.n == 0 && read
 // withoutFacts yields the entries of a listing by LIST in place of one by MLSD of which no line has
 // facts. It reports false if LIST is refused.
 func (l *lister) withoutFacts() bool {
-	l.f.noFacts.add(l.server())
-	req, opt := *l.req, l.opt
-	opt.Facts, req.Options = false, &opt
-	res, err := l.f.Fetch(l.ctx, &req)
+	l.pool.noFacts.add(l.server())
+	a := *l.access
+	a.opt.Facts, a.fellBack = false, false
+	a.list()
+	a.hidden = a.asksHidden()
+	res, err := a.fetch(l.ctx)
 	if err != nil {
 		return false
 	}
@@ -80,34 +72,33 @@ var errOtherNames = errors.New("NLST lists names of other directories, or too ma
 func (l *lister) listNames(hidden bool) ([]string, error) {
 	a := *l.access
 	a.verb, a.typ, a.hidden, a.fellBack = "NLST", 'A', hidden, false
-	restart := l.f.restarter(l.ctx)
+	restart := restarter(l.ctx)
 	s, d, err := restart(&a)
 	if err != nil {
 		return nil, err
 	}
 	if d.nothing {
-		l.f.release(s)
+		l.pool.release(s)
 		return nil, nil
 	}
-	body := newBody(s, &a, d, restart, l.f.release)
+	body := newBody(s, &a, d, restart)
 	defer body.Close()
 	body.silent = true
 	text := &io.LimitedReader{R: body, N: maxListing}
-	lines := wire.NewLineReader(text, a.limits.Line)
-	parser := ftplist.Parser{Dirs: l.paths, Names: true}
+	lines := newListing(text, a.limits.Line, ftplist.Parser{Dirs: l.paths, Names: true})
 	var names []string
 	seen := make(map[string]struct{})
 	for {
-		line, err := lines.ReadLine()
+		parsed, err := lines.next()
 		switch {
 		case err == io.EOF && text.N > 0:
 			return names, nil
 		case err != nil:
 			return nil, err
-		case line[len(line)-1] != '\n':
+		case lines.isCut:
 			return nil, errOtherNames // the name may be cut
 		}
-		for _, p := range parser.Add(string(wire.TrimEOL(line))) {
+		for _, p := range parsed {
 			_, again := seen[p.Entry.Name]
 			l.info.Hides = l.info.Hides && !strings.HasPrefix(p.Entry.Name, ".")
 			switch {
@@ -133,8 +124,8 @@ func (l *lister) ask(names []string) bool {
 		var entries []ftplist.Entry
 		a := *l.access
 		a.verb, a.typ, a.hidden, a.fellBack, a.opt.CreateDirs = "", 'I', false, false, false
-		s, err := l.f.do(l.ctx, &a, func(s *session) (err error) {
-			if err = s.run(a.enter(s)); err == nil {
+		s, err := l.pool.do(l.ctx, &a, func(s *session) (err error) {
+			if err = s.run(commands{s}.enter()); err == nil {
 				entries, err = q.ask(s, group)
 			}
 			return err
@@ -143,7 +134,7 @@ func (l *lister) ask(names []string) bool {
 			l.yield(fetch.Item{}, err)
 			return false
 		}
-		l.f.release(s)
+		l.pool.release(s)
 		for _, e := range entries {
 			if !l.emit(e, e.Name) {
 				return false
@@ -151,7 +142,7 @@ func (l *lister) ask(names []string) bool {
 		}
 	}
 	if l.verb == "LIST" && l.n == len(names) && q.found > 0 && !q.uncertain { // NLST has directories, too
-		l.f.namesOnly(l.withAll).add(l.server())
+		l.pool.namesOnly(l.withAll).add(l.server())
 	}
 	leavesOut := l.merge != nil && l.merge.Headings > 0 && q.found == 0 // a heading may be a directory
 	l.info.Names = l.info.Names || q.uncertain || leavesOut
@@ -162,8 +153,8 @@ func (l *lister) ask(names []string) bool {
 type inquiry struct {
 	*lister
 	begun     bool
-	noSize    bool // the server does not support SIZE
-	noTime    bool // or MDTM
+	sizes     question
+	times     question
 	sizesDirs bool // SIZE has the size of a directory, too, and does not show what a name is
 	found     int  // directories
 	uncertain bool // there are names that are neither those of files nor of directories
@@ -187,14 +178,14 @@ func (q *inquiry) ask(s *session, names []string) ([]ftplist.Entry, error) {
 		lines = append(lines, lineOf("SIZE", s.entry))
 	}
 	for _, name := range names {
-		if name = s.spelled(q.path(name)); !q.noSize {
+		if name = s.spelled(q.path(name)); !q.sizes.unsupported {
 			lines = append(lines, "SIZE "+name)
 		}
-		if !q.noTime {
+		if !q.times.unsupported {
 			lines = append(lines, "MDTM "+name)
 		}
 	}
-	if err := sendAhead(s, lines); err != nil {
+	if err := s.sendAhead(lines); err != nil {
 		return nil, err
 	}
 	if err := s.setType('I'); err != nil {
@@ -208,35 +199,53 @@ func (q *inquiry) ask(s *session, names []string) ([]ftplist.Entry, error) {
 		q.begun, q.sizesDirs = true, err == nil
 	}
 	entries := make([]ftplist.Entry, len(names))
-	var unsupported, supported struct{ size, time bool }
 	for i, name := range names {
 		e := ftplist.Entry{Name: name, Size: -1}
-		if !q.noSize {
+		err := q.sizes.ask(func() error {
 			size, err := s.size(q.path(name))
-			switch {
-			case err == nil:
-				e.Size, supported.size = size, true
-			case !refusal(err):
-				return nil, err
+			if err == nil {
+				e.Size = size
 			}
-			unsupported.size = unsupported.size || errors.Is(err, fetch.ErrUnsupported)
+			return err
+		})
+		if err == nil {
+			err = q.times.ask(func() error {
+				when, err := s.modTime(q.path(name))
+				if err == nil {
+					e.ModTime = when
+				}
+				return err
+			})
 		}
-		if !q.noTime {
-			when, err := s.modTime(q.path(name))
-			switch {
-			case err == nil:
-				e.ModTime, supported.time = when, true
-			case !refusal(err):
-				return nil, err
-			}
-			unsupported.time = unsupported.time || errors.Is(err, fetch.ErrUnsupported)
+		if err != nil {
+			return nil, err
 		}
 		entries[i] = e
 	}
-	q.noSize = q.noSize || unsupported.size && !supported.size
-	q.noTime = q.noTime || unsupported.time && !supported.time
+	q.sizes.end()
+	q.times.end()
 	return entries, q.enter(s, entries)
 }
+
+// A question is a command that is sent with each name.
+type question struct {
+	unsupported bool // by the server: it is not sent any more
+	unknown     bool // a reply says so
+	answered    bool // another one has a result
+}
+
+// ask calls do, which sends the command. Its error is that of the session.
+func (q *question) ask(do func() error) error {
+	if q.unsupported {
+		return nil
+	}
+	err := do()
+	q.answered, q.unknown = q.answered || err == nil, q.unknown || errors.Is(err, fetch.ErrUnsupported)
+	return unlessRefused(err)
+}
+
+// end is called when a group of names has been asked about.
+func (q *question) end() { *q = question{unsupported: q.unsupported || q.unknown && !q.answered} }
 
 // enter tries to change to each name that may be that of a directory.
 func (q *inquiry) enter(s *session, entries []ftplist.Entry) error {
@@ -260,7 +269,7 @@ func (q *inquiry) enter(s *session, entries []ftplist.Entry) error {
 		for _, e := range group {
 			lines = append(append(lines, "CWD "+q.path(e.Name)), back...)
 		}
-		if err := sendAhead(s, lines); err != nil {
+		if err := s.sendAhead(lines); err != nil {
 			return err
 		}
 		for _, e := range group {
@@ -293,5 +302,5 @@ func (q *inquiry) enterOne(s *session, e *ftplist.Entry) error {
 		return nil
 	}
 	s.dirUnknown = true
-	return s.run(q.changeDir(s, nil))
+	return s.run(commands{s}.changeTo(nil))
 }

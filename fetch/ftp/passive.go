@@ -6,60 +6,13 @@ import (
 	"net"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 
 	"github.com/fetch1738/fetch1738/fetch"
 )
 
-// A server is an FTP server that a Fetcher remembers.
-type server struct {
-	host string
-	port uint16
-}
-
-// server returns the server of the access.
-func (a *access) server() server { return server{a.key.host, a.key.port} }
-
-// servers is a set of servers. It is cleared each time maxServers have been added, which
-// costs one failed attempt for each server that is used again.
-type servers struct {
-	sync.Map
-	added atomic.Int64
-}
-
-const maxServers = 1000
-
-// add reports whether the server was in the set before.
-func (s *servers) add(at server) bool {
-	if s.has(at) {
-		return true
-	}
-	if s.added.Add(1)%maxServers == 0 {
-		s.Clear()
-	}
-	s.Store(at, true)
-	return false
-}
-
-func (s *servers) has(at server) bool {
-	if s.added.Load() == 0 { // usually: spares the search
-		return false
-	}
-	_, ok := s.Load(at)
-	return ok
-}
-
-// connectsLater reports whether the session connects to a port only when the command of the
-// transfer has been sent: on servers that have been measured, for uploads. Others (goftp, ftp-srv)
-// never close a port that the client has not connected to, as after a refusal.
-func (s *session) connectsLater(verb fetch.Op) bool {
-	return s.connects && s.program.name != "" && isUpload(verb)
-}
-
 // passiveFor connects to a port for the transfer that command starts. Before, it sends PRET, which names
 // that transfer, if Options.PRET is set, or once a refusal has said that the server requires it.
-func (s *session) passiveFor(command string) (*dataConn, error) {
+func (s connector) passiveFor(command string) (*dataConn, error) {
 	known := s.pret || s.access.opt.PRET
 	if known {
 		r, err := s.ctl.exchange("PRET " + command)
@@ -88,20 +41,20 @@ func names(text, verb string) bool {
 // passive requests a port from the server, by EPSV (RFC 2428) or PASV, and connects to it, unless that
 // is done later. It tries EPSV first. If the reply cannot be used, or the port cannot be reached, as with
 // firewalls that understand only PASV, EPSV is not sent to this server again.
-func (s *session) passive(later bool) (*dataConn, error) {
+func (s connector) passive(later bool) (*dataConn, error) {
 	if s.passiveCommand() == "EPSV" {
 		d, err := s.passiveData(s.extendedPort, later)
 		if err == nil || s.onlyEPSV() || s.ctl.Err != nil || s.ctx.Err() != nil || errors.Is(err, fetch.ErrRefused) { // the policy; PASV leads to the same address
 			return d, err
 		}
-		s.access.pasvOnly.add(s.access.server())
+		s.access.pool.pasvOnly.add(s.access.server())
 		s.ctl.Trace.Note("no data connection with EPSV; trying PASV")
 	}
 	return s.passiveData(s.plainPort, later)
 }
 
 // passiveData returns a data connection to the port that request returns.
-func (s *session) passiveData(request func() (uint16, error), later bool) (*dataConn, error) {
+func (s connector) passiveData(request func() (uint16, error), later bool) (*dataConn, error) {
 	port, err := request()
 	if err != nil {
 		return nil, err
@@ -117,7 +70,7 @@ func (s *session) passiveData(request func() (uint16, error), later bool) (*data
 }
 
 // connectData connects to the port of d.
-func (s *session) connectData(d *dataConn) error {
+func (s connector) connectData(d *dataConn) error {
 	conn, err := s.dialData(d.port)
 	if err != nil {
 		return err
@@ -129,14 +82,14 @@ func (s *session) connectData(d *dataConn) error {
 
 // passiveCommand returns the command to try first.
 func (s *session) passiveCommand() string {
-	if !s.onlyEPSV() && (s.access.noEPSV || s.access.pasvOnly.has(s.access.server())) {
+	if !s.onlyEPSV() && (s.access.noEPSV || s.access.pool.pasvOnly.has(s.access.server())) {
 		return "PASV"
 	}
 	return "EPSV"
 }
 
 // requestPort requests a port.
-func (s *session) requestPort() (uint16, error) {
+func (s connector) requestPort() (uint16, error) {
 	if s.passiveCommand() == "PASV" {
 		return s.plainPort()
 	}
@@ -147,13 +100,13 @@ func (s *session) requestPort() (uint16, error) {
 func (s *session) onlyEPSV() bool { return s.peer.Addr().Is6() }
 
 // extendedPort requests a port by EPSV.
-func (s *session) extendedPort() (uint16, error) {
+func (s connector) extendedPort() (uint16, error) {
 	r, err := s.ctl.ask("EPSV")
 	switch {
 	case err != nil:
 		err = s.failure(err)
 		if fetch.KindOf(s.ctl.Err) == fetch.ErrConnectionFailed && s.ctl.replied && !s.ctl.began && !s.onlyEPSV() {
-			s.access.pasvOnly.add(s.access.server())
+			s.access.pool.pasvOnly.add(s.access.server())
 			s.access.fellBack = true // some firewalls end the session: the access is tried again, with PASV
 		}
 		return 0, err
@@ -165,7 +118,7 @@ func (s *session) extendedPort() (uint16, error) {
 }
 
 // plainPort requests a port by PASV. The reply may be that to EPSV where a device translates addresses.
-func (s *session) plainPort() (uint16, error) {
+func (s connector) plainPort() (uint16, error) {
 	r, err := s.ctl.ask("PASV")
 	switch {
 	case err != nil:
@@ -184,7 +137,7 @@ func (s *session) plainPort() (uint16, error) {
 }
 
 // dialData connects to a port of the server.
-func (s *session) dialData(port uint16) (net.Conn, error) {
+func (s connector) dialData(port uint16) (net.Conn, error) {
 	t := s.access.target()
 	t.Purpose, t.Port = fetch.PurposeData, port
 	// The data connection goes to the address of the control connection; the name may

@@ -24,31 +24,31 @@ const (
 
 // proveStart returns b, or the body of another transfer that takes its place. The caller closes it,
 // also after an error.
-func (f *Fetcher) proveStart(b *body, restart restart) (*body, error) {
+func proveStart(b *body, restart restart) (*body, error) {
 	if b.begun.offset == 0 || b.s.restarts || b.startKnown() {
 		return b, nil
 	}
-	all, size := b.left > 0 && b.left <= heldMax && !b.a.ascii(), int64(sampleSize)
+	all, size := b.tally.left > 0 && b.tally.left <= heldMax && !b.a.ascii(), int64(sampleSize)
 	if all {
-		size = b.left
+		size = b.tally.left
 	}
-	b.proving = true
+	b.ahead.proving = true
 	held, err := peek(b, size)
 	if err == nil && all && b.tally.known() && b.tally.missing() <= drainMax {
 		err = b.endOfPart() // the number of bytes up to the end of the file shows it
 	}
-	b.proving = false
+	b.ahead.proving = false
 	ended := err == io.EOF
 	switch {
 	case err != nil && !ended:
 		b.ahead.end = err // of the first Read
 		return b, nil
 	case ended && b.tally.known(): // the number of bytes is right
-		b.ahead = lookahead{held, b.conclude()}
+		b.ahead = lookahead{held: held, end: b.conclude()}
 		return b, nil
 	}
 	b.a.trace.Note("the replies do not show whether the server obeys REST: comparing what comes with the beginning of the file")
-	beginning, err := f.again(b, restart, 0)
+	beginning, err := again(b, restart, 0)
 	if err != nil {
 		return b, err
 	}
@@ -64,15 +64,15 @@ func (f *Fetcher) proveStart(b *body, restart restart) (*body, error) {
 		b.s.restarts = true
 	}
 	if !all && !ended {
-		again, err := f.proveAgain(beginning, restart, b.begun.offset, held)
+		again, err := proveAgain(beginning, restart, b.begun.offset, held)
 		again.a.opt.PostQuote = b.a.opt.PostQuote
 		return again, err
 	}
 	_ = beginning.data.Close()
-	b.s, b.data, b.free = beginning.s, beginning.data, beginning.free
-	b.ahead = lookahead{held, io.EOF}
+	b.s, b.data, b.owns = beginning.s, beginning.data, beginning.owns
+	b.ahead = lookahead{held: held, end: io.EOF}
 	if ended {
-		_ = b.s.abandon()
+		_ = b.s.transfers().abandon()
 		b.ahead.end = b.conclude()
 	}
 	return b, nil
@@ -80,8 +80,8 @@ func (f *Fetcher) proveStart(b *body, restart restart) (*body, error) {
 
 // proveAgain ends the transfer of b and returns the body of one from an offset, which must begin as
 // the one before did.
-func (f *Fetcher) proveAgain(b *body, restart restart, offset int64, begins []byte) (*body, error) {
-	again, err := f.again(b, restart, offset)
+func proveAgain(b *body, restart restart, offset int64, begins []byte) (*body, error) {
+	again, err := again(b, restart, offset)
 	if err != nil {
 		return b, err
 	}
@@ -94,13 +94,13 @@ func (f *Fetcher) proveAgain(b *body, restart restart, offset int64, begins []by
 	case err == nil:
 		again.s.restarts = true
 	}
-	again.ahead = lookahead{held, err}
+	again.ahead = lookahead{held: held, end: err}
 	return again, nil
 }
 
 // again ends the transfer of b and returns the body of another one of the same file. It takes
 // another session if this one cannot be used any more.
-func (f *Fetcher) again(b *body, restart restart, offset int64) (*body, error) {
+func again(b *body, restart restart, offset int64) (*body, error) {
 	a, req := *b.a, *b.a.req
 	if req.Offset = offset; req.Length == 0 {
 		req.Length = 1 // it is not the whole file that the caller wants
@@ -108,15 +108,15 @@ func (f *Fetcher) again(b *body, restart restart, offset int64) (*body, error) {
 	quoted := a.opt.quotes()
 	a.req, a.opt.Quote, a.opt.PreTransfer, a.opt.PostQuote, a.opt.Wanted, a.opt.ModTime = &req, nil, nil, nil, nil, false
 	s, begun, err := b.s, download{}, errEnded
-	if s.abandon() && (offset > 0 || clearOffset(s)) {
+	if s.transfers().abandon() && (offset > 0 || clearOffset(s)) {
 		s.access = &a
-		if err = s.retrieve(offset); err != nil && s.ctl.Err == nil {
+		if err = s.transfers().retrieve(offset); err != nil && s.ctl.Err == nil {
 			return nil, err
 		}
 	}
 	switch {
 	case err == nil:
-		b.free = nil
+		b.owns = false
 	case quoted: // these commands must not be sent again
 		return nil, unproven(&a, err)
 	default:
@@ -126,11 +126,11 @@ func (f *Fetcher) again(b *body, restart restart, offset int64) (*body, error) {
 		}
 	}
 	if begun.nothing {
-		f.release(s)
+		a.pool.release(s)
 		return nil, changed(b)
 	}
-	next := newBody(s, &a, download{size: b.begun.size, byReply: b.begun.byReply, asked: true, offset: offset}, nil, f.release)
-	next.left, next.begun.modTime, next.seen, next.asks = b.left, b.begun.modTime, nil, false
+	next := newBody(s, &a, download{size: b.begun.size, byReply: b.begun.byReply, asked: true, offset: offset}, nil)
+	next.tally.left, next.begun.modTime, next.repeat.seen, next.asks = b.tally.left, b.begun.modTime, nil, false
 	return next, nil
 }
 

@@ -13,15 +13,15 @@ import (
 type restart func(a *access) (*session, download, error)
 
 // restarter returns a restart for accesses under ctx.
-func (f *Fetcher) restarter(ctx context.Context) restart {
+func restarter(ctx context.Context) restart {
 	return func(a *access) (s *session, b download, err error) {
-		s, err = f.do(ctx, a, func(s *session) error {
+		s, err = a.pool.do(ctx, a, func(s *session) error {
 			if a.verb == "" {
-				return a.enterOnly(s)
+				return s.run(commands{s}.enterOnly())
 			}
-			err = s.run(a.download(s, &b))
+			err = s.run(commands{s}.download(&b))
 			if err == nil && b.offset == 0 && !b.nothing && !a.ascii() {
-				s.compareSize(&b)
+				b.compareSize(s)
 			}
 			return err
 		})
@@ -33,17 +33,17 @@ func (f *Fetcher) restarter(ctx context.Context) restart {
 // that came is certain. The bytes that the caller has are compared with those that come now. ok
 // reports whether the transfer was performed again; err is the error to return from Read then.
 func (b *body) retry() (err error, ok bool) {
-	if b.restart == nil || !b.s.ctl.pipeliningFailed || b.seen == nil {
+	if b.repeat.restart == nil || !b.s.ctl.pipeliningFailed || b.repeat.seen == nil {
 		return nil, false
 	}
-	a, restart, free := *b.a, b.restart, b.free
-	a.fellBack, b.restart = false, nil
+	a, restart := *b.a, b.repeat.restart
+	a.fellBack, b.repeat.restart = false, nil
 	b.release()
 	s, begun, err := restart(&a)
 	if err != nil {
 		return err, true
 	}
-	b.s, b.a, b.free = s, &a, free
+	b.s, b.a, b.owns = s, &a, true
 	if begun.nothing && b.tally.received == 0 {
 		b.release()
 		return io.EOF, true
@@ -54,7 +54,7 @@ func (b *body) retry() (err error, ok bool) {
 	if changed := b.begun.size >= 0 && begun.size >= 0 && begun.size != b.begun.size; changed || begun.nothing || !b.repeatsReceived() {
 		return a.fail(a.verb, &fetch.Error{Kind: fetch.ErrTruncated, Err: errDiffers}), true
 	}
-	b.seen = nil
+	b.repeat.seen = nil
 	return nil, true
 }
 
@@ -62,16 +62,15 @@ func (b *body) retry() (err error, ok bool) {
 // connection after that reply, it calls do again in another session.
 func afterwards(b *body, do func() error) error {
 	err := do()
-	if err == nil || !isClosed(b.s.ctl.Err) || b.restart == nil || b.a.opt.quotes() {
+	if err == nil || !isClosed(b.s.ctl.Err) || b.repeat.restart == nil || b.a.opt.quotes() {
 		return err
 	}
-	free := b.free
 	b.release() // first: the server may have one session at a time
-	s, _, failed := b.restart(b.a.after())
+	s, _, failed := b.repeat.restart(b.a.after())
 	if failed != nil {
 		return err
 	}
-	s.access, b.s, b.free = b.a, s, free
+	s.access, b.s, b.owns = b.a, s, true
 	return do()
 }
 
@@ -81,7 +80,7 @@ var errDiffers = errors.New("pipelining failed, and the second transfer differs 
 // the same.
 func (b *body) repeatsReceived() bool {
 	var again maphash.Hash
-	again.SetSeed(b.seen.Seed())
+	again.SetSeed(b.repeat.seen.Seed())
 	_, err := io.CopyN(&again, b.data, b.tally.received)
-	return err == nil && again.Sum64() == b.seen.Sum64()
+	return err == nil && again.Sum64() == b.repeat.seen.Sum64()
 }

@@ -45,6 +45,12 @@ type tlsSettings struct {
 
 func (f *Fetcher) tlsSettings() tlsSettings { return tlsSettings{f.Security, f.ClearCommands} }
 
+// protection is what TLS protects in a session.
+type protection struct {
+	config  *tls.Config // nil as long as the session is not under TLS
+	private bool        // data connections are under TLS too
+}
+
 // settings returns the TLS configuration for all connections of a session. Each session
 // has its own ClientSessionCache, because servers require data connections to resume the
 // TLS session of the control connection.
@@ -73,25 +79,6 @@ func (t tickets) Put(server string, session *tls.ClientSessionState) {
 
 // wantsTLS reports whether AUTH TLS is to be sent.
 func (a *access) wantsTLS() bool { return !a.implicit() && a.tlsSettings.Security != NoTLS }
-
-// startTLS sends AUTH TLS. Replies received before the handshake must not count after it
-// (CVE-2021-22947).
-func (s *session) startTLS() error {
-	r, err := s.ctl.exchange("AUTH TLS")
-	agreed := r.Class() == 2 || r.Code == 334 // 334 is sent by servers older than the RFC
-	switch {
-	case err != nil:
-		return s.failure(err)
-	case !agreed && s.access.tlsSettings.Security == TryTLS:
-		s.ctl.Trace.Note("the server refused AUTH TLS; continuing without encryption")
-		return nil
-	case !agreed:
-		return s.failure(&fetch.Error{Kind: fetch.ErrUnsupported, Code: r.Code, Reply: r.Text, Err: errNoTLS})
-	case s.ctl.Waiting():
-		return s.failure(s.ctl.Fail(talk.Violation("", "data in the clear between AUTH and TLS")))
-	}
-	return s.secure()
-}
 
 var errNoTLS = errors.New("TLS is required")
 
@@ -128,38 +115,57 @@ func (a *access) protection() string {
 	return "P"
 }
 
+// startTLS sends AUTH TLS. Replies received before the handshake must not count after it
+// (CVE-2021-22947).
+func (l *login) startTLS() error {
+	r, err := l.ctl.exchange("AUTH TLS")
+	agreed := r.Class() == 2 || r.Code == 334 // 334 is sent by servers older than the RFC
+	switch {
+	case err != nil:
+		return l.failure(err)
+	case !agreed && l.access.tlsSettings.Security == TryTLS:
+		l.ctl.Trace.Note("the server refused AUTH TLS; continuing without encryption")
+		return nil
+	case !agreed:
+		return l.failure(&fetch.Error{Kind: fetch.ErrUnsupported, Code: r.Code, Reply: r.Text, Err: errNoTLS})
+	case l.ctl.Waiting():
+		return l.failure(l.ctl.Fail(talk.Violation("", "data in the clear between AUTH and TLS")))
+	}
+	return l.secure()
+}
+
 // protect sets the protection of data connections (RFC 4217 §9), and ends TLS on the
 // control connection if ClearCommands says so.
-func (s *session) protect() error {
-	for _, command := range []string{"PBSZ 0", "PROT " + s.access.protection()} {
-		r, err := s.ctl.exchange(command)
+func (l *login) protect() error {
+	for _, command := range []string{"PBSZ 0", "PROT " + l.access.protection()} {
+		r, err := l.ctl.exchange(command)
 		switch {
 		case err != nil:
-			return s.failure(err)
+			return l.failure(err)
 		case r.Class() == 2:
-			s.private = command == "PROT P"
-		case command == "PROT P" && s.access.tlsSettings.Security == TryTLS && !s.access.implicit():
-			s.ctl.Trace.Note("the server refused PROT P; data connections are not encrypted")
+			l.private = command == "PROT P"
+		case command == "PROT P" && l.access.tlsSettings.Security == TryTLS && !l.access.implicit():
+			l.ctl.Trace.Note("the server refused PROT P; data connections are not encrypted")
 		case command == "PROT P":
-			return s.failure(&fetch.Error{Kind: fetch.ErrUnsupported, Code: r.Code, Reply: r.Text, Err: errNoTLS})
+			return l.failure(&fetch.Error{Kind: fetch.ErrUnsupported, Code: r.Code, Reply: r.Text, Err: errNoTLS})
 		}
 	}
-	return s.clearCommands()
+	return l.clearCommands()
 }
 
 // clearCommands sends CCC and ends TLS on the control connection.
-func (s *session) clearCommands() error {
-	how := s.access.tlsSettings.clear
+func (l *login) clearCommands() error {
+	how := l.access.tlsSettings.clear
 	if how == KeepTLS {
 		return nil
 	}
-	r, err := s.ctl.exchange("CCC")
+	r, err := l.ctl.exchange("CCC")
 	if err != nil {
-		return s.failure(err)
+		return l.failure(err)
 	}
 	if r.Class() != 2 {
-		s.ctl.Trace.Note("the server refused CCC; the control connection stays encrypted")
+		l.ctl.Trace.Note("the server refused CCC; the control connection stays encrypted")
 		return nil
 	}
-	return s.failure(s.ctl.StopTLS(s.ctx, how == CCCActive, defaultQuitTime))
+	return l.failure(l.ctl.StopTLS(l.ctx, how == CCCActive, defaultQuitTime))
 }

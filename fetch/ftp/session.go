@@ -1,12 +1,8 @@
 package ftp
 
 import (
-	"cmp"
 	"context"
-	"crypto/tls"
 	"errors"
-	"fmt"
-	"io"
 	"net"
 	"net/netip"
 	"slices"
@@ -27,40 +23,35 @@ const abortTime = time.Second
 
 // A session is a login on a server. It belongs to one access at a time.
 type session struct {
-	ctl            *control
-	key            key
-	entry          string         // working directory after the login; "" if not known
-	peer           netip.AddrPort // of the control connection; invalid if connected through a proxy
-	dirs           []string       // arguments of CWD since the login directory
-	dirUnknown     bool           // dirs is not valid
-	unseen         bool           // one of dirs may have another name on the server: it was not found in a listing, or not looked for
-	typ            byte           // current TYPE; 0 if not known
-	feats          features       // nil until FEAT has been sent
-	utf8           bool           // OPTS UTF8 ON was sent, or the server does not have it
-	tainted        bool           // must not be reused: raw commands were sent, or an upload failed
-	quitTime       time.Duration  // timeout for the reply to QUIT; negative means not to wait
-	config         *tls.Config    // nil as long as the session is not under TLS
-	private        bool           // data connections are under TLS too
-	noEPRT         bool           // the server has refused EPRT
-	pret           bool           // the server requires PRET
-	noTime         bool           // the server has refused to set a modification time
-	dotted         bool           // names that begin with ~ are sent with ./ before them
-	connects       bool           // the port of a reply to the passive command could be connected to
-	used           bool           // by an access before the current one
-	retrStatesSize bool           // the replies to RETR state the size, which SIZE has confirmed
-	program        serverProgram  // the server, if its greeting shows it
-	proven         bool           // the server has answered two commands that arrived together
-	refused        bool           // the latest transfer, before its first byte
-	restarts       bool           // a transfer has shown that the server obeys REST
+	ctl      *control
+	key      key
+	peer     netip.AddrPort // of the control connection; invalid if connected through a proxy
+	quitTime time.Duration  // timeout for the reply to QUIT; negative means not to wait
+	abilities
+	protection
+	evidence
+	place
+	typ     byte // current TYPE; 0 if not known
+	used    bool // by an access before the current one
+	tainted bool // must not be reused: raw commands were sent, or an upload failed
 
 	// Of the current access:
 	ctx    context.Context
 	access *access
 	data   *dataConn
 	absent bool // SIZE has not found the file
-
-	planned bool // the commands of the access were sent together with PASS
 }
+
+// A place is the working directory of a session.
+type place struct {
+	entry      string   // the one after the login; "" if not known
+	dirs       []string // arguments of CWD since then
+	dirUnknown bool     // dirs is not valid
+	unseen     bool     // one of dirs may have another name on the server: it was not found in a listing, or not looked for
+}
+
+// isHome reports whether the session is in its login directory.
+func (p *place) isHome() bool { return !p.dirUnknown && len(p.dirs) == 0 }
 
 // dial connects and logs in. Until the greeting has come, o.Context applies.
 func dial(ctx context.Context, o sessions.Opening, a *access) (*session, error) {
@@ -163,22 +154,14 @@ func (s *session) End() {
 
 // The commands of an access.
 
-func (s *session) quote(line string) (talk.Reply, error) {
-	s.tainted, s.typ = true, 0
-	r, err := s.ctl.exchange(line)
-	r.Text = s.ctl.Mask(r.Text)
-	return r, s.failure(err)
-}
-
-func (s *session) remaining(dirs []string) ([]string, bool) {
+// remaining returns the rest of the way to a directory. It reports false if the way begins in the login
+// directory.
+func (s commands) remaining(dirs []string) ([]string, bool) {
 	if n := len(s.dirs); !s.dirUnknown && !(s.unseen && looksFor(s.access)) && n <= len(dirs) && slices.Equal(s.dirs, dirs[:n]) {
 		return dirs[n:], true
 	}
 	return dirs, false
 }
-
-// isHome reports whether the session is in its login directory.
-func (s *session) isHome() bool { return !s.dirUnknown && len(s.dirs) == 0 }
 
 func (s *session) home() error {
 	if s.isHome() {
@@ -188,12 +171,12 @@ func (s *session) home() error {
 		// No directory can be reached any more.
 		return s.ctl.Fail(err)
 	}
-	s.dirs, s.dirUnknown, s.unseen = nil, false, false
+	s.place = place{entry: s.entry}
 	return nil
 }
 
 func (s *session) cwd(dir string) error {
-	listed, err := s.lists(dir) // else it is stored in another directory
+	listed, err := s.transfers().lists(dir) // else it is stored in another directory
 	if err != nil {
 		return err
 	}
@@ -222,11 +205,6 @@ func (s *session) changeDir(dir string) error {
 	return err
 }
 
-func (s *session) mkd(dir string) error {
-	s.ctl.began = true
-	return s.trySpellings(dir, func() error { return s.perform("MKD " + s.spelled(dir)) })
-}
-
 func (s *session) setType(t byte) error {
 	if s.typ == t {
 		return nil
@@ -245,17 +223,6 @@ func (s *session) size(name string) (n int64, err error) {
 	return n, err
 }
 
-// compareSize compares the size in the reply to RETR, if any, with that of SIZE. If SIZE was not
-// sent, it sets the size of b.
-func (s *session) compareSize(b *download) {
-	stated := s.ctl.announced
-	if b.size >= 0 {
-		s.retrStatesSize = stated == b.size
-		return
-	}
-	b.size, b.byReply, s.retrStatesSize = stated, true, s.retrStatesSize && stated >= 0
-}
-
 func (s *session) modTime(name string) (t time.Time, err error) {
 	r, err := s.askAbout("MDTM", name)
 	return fileTime(r.Text), err
@@ -268,202 +235,6 @@ func (s *session) askAbout(verb, name string) (r talk.Reply, err error) {
 		return s.check(r, r.Class() == 2, err)
 	})
 	return r, err
-}
-
-// retrieve starts a download.
-func (s *session) retrieve(offset int64) error {
-	err := s.transferName(func(command string) error { return s.start(command, offset) })
-	if err != nil {
-		s.retrStatesSize = false // so that SIZE is sent next, which shows whether the file is missing
-	}
-	if e, ok := errors.AsType[*fetch.Error](err); ok && e.Op == "RETR" && offset > 0 {
-		s.tainted = true // the next transfer may begin at the offset, which nothing shows without SIZE
-	}
-	return err
-}
-
-// transferName performs the transfer of the access with do.
-func (s *session) transferName(do func(command string) error) error {
-	a := s.access
-	return s.trySpellings(a.name, func() error { return s.transfer(a.transferLine(s.spelled(a.name)), do) })
-}
-
-// transfer calls do, which performs the transfer that command starts. It opens a data connection unless
-// one is open; from then on some servers answer nothing else. If there was one before the access, a
-// refusal may mean that the server does not use it. Unless SIZE has not found the file either, the
-// transfer is then tried with another one.
-func (s *session) transfer(command string, do func(command string) error) error {
-	if err := s.ctl.learnIAC(command); err != nil {
-		return s.failure(err)
-	}
-	if err := s.openData(command); err != nil {
-		return err
-	}
-	origin := s.data.origin
-	err := s.tryTransfer(command, do)
-	if origin == forTransfer || s.data.begun() || !deniesPort(err) || s.isAbsent() { // data that was sent cannot be sent again
-		return err
-	}
-	s.dropData()
-	if err := s.openData(command); err != nil {
-		return err
-	}
-	again := s.tryTransfer(command, do)
-	if again == nil && origin == requested {
-		s.recordLoss()
-	}
-	return again
-}
-
-// deniesPort reports whether err may be the reply of a server that has no data connection. All but
-// 425 and 426 have other meanings, too.
-func deniesPort(err error) bool {
-	e, ok := errors.AsType[*fetch.Error](err)
-	return ok && slices.Contains([]int{425, 426, 451, 503, 550, 551}, e.Code) && e.Kind != fetch.ErrPermission && !noFiles(err)
-}
-
-// isAbsent reports whether SIZE does not find the file of a download.
-func (s *session) isAbsent() bool {
-	if a := s.access; !s.absent && a.verb == "RETR" && a.typ == 'I' && !a.exact {
-		_, _ = s.size(a.name)
-	}
-	return s.absent
-}
-
-// tryTransfer is transfer with an open data connection. If the server refuses the transfer, the
-// connection is kept for the next one, unless another port has been requested already: some servers
-// never close a port that no transfer has used.
-func (s *session) tryTransfer(command string, do func(command string) error) error {
-	s.data.ctx, s.data.ctl = s.ctx, s.ctl
-	s.ctl.announced, s.ctl.rest = -1, -1
-	err := do(command)
-	if s.refused = err != nil; !s.refused {
-		return nil
-	}
-	d := s.data
-	err = d.explain(s.failure(err)) // before drop ends the handshake
-	if d.state == dataOpen && d.setup == nil && refusal(err) && len(s.ctl.queued) == 0 {
-		d.origin = leftOver
-		return err
-	}
-	d.drop()
-	if refusal(err) && d.localError() != nil {
-		err = s.failure(d.localError())
-	}
-	return err
-}
-
-// finish ends a download: it closes the data connection and reads the final reply. Before, it
-// requests the port of the next transfer if ask is set, and another one follows.
-func (s *session) finish(ask bool) error {
-	_ = s.data.Close() // some servers reply only then
-	if ask {
-		_ = s.requestNextPort() // if this fails, so does reading the reply
-	}
-	err := s.ctl.endTransfer()
-	s.checkPipelining()
-	if r := s.ctl.last; err == nil {
-		a := s.access
-		if kind, short := shortfall(r.Text, a.listing(), append(slices.Clip(a.dirs), a.name)...); short {
-			err = &fetch.Error{Kind: kind, Code: r.Code, Reply: r.Text}
-		}
-	}
-	return s.failure(err)
-}
-
-// abandon ends a download whose rest is not needed: it closes the data connection and reads the
-// final reply, which is negative if the server has not sent everything. If no reply comes within
-// abortTime, the session cannot be used any more. It reports whether it can. Without the wait, each
-// read of a ReaderAt would need a login.
-func (s *session) abandon() bool {
-	if s.ctl.pending() || s.ctl.Err != nil || s.ctx.Err() != nil {
-		return false
-	}
-	if s.ctl.phase == commanding { // it has ended
-		return true
-	}
-	defer func(limit time.Duration) { s.ctl.Limits.Reply = limit }(s.ctl.Limits.Reply)
-	s.ctl.Limits.Reply = min(cmp.Or(s.ctl.Limits.Reply, abortTime), abortTime)
-	_ = s.data.Close()
-	if _ = s.ctl.endTransfer(); s.ctl.Err != nil {
-		return false
-	}
-	s.dropData()
-	return true
-}
-
-// start sends the command of a transfer, and REST before it. It returns when the data connection can be
-// used. What it returns is for failure.
-func (s *session) start(command string, offset int64) error {
-	ahead := s.withTransfer()
-	if offset > 0 {
-		r, err := s.ctl.ask(fmt.Sprint("REST ", offset))
-		if err := s.ctl.expect(r, r.Code == 350, err); err != nil {
-			return err
-		}
-	}
-	if err := s.ctl.send(command, ahead...); err != nil {
-		return err
-	}
-	if !isTransfer(s.ctl.verb) {
-		s.ctl.verb = "LIST" // Options.ListCommand replaces LIST
-	}
-	if err := s.commandSent(); err != nil {
-		return err
-	}
-	if err := s.ctl.beginTransfer(s.access.name); err != nil {
-		return err
-	}
-	return s.begin()
-}
-
-// store uploads body. If the data cannot be sent, the final reply may say why.
-func (s *session) store(body io.Reader, offset int64) error {
-	return s.transferName(func(command string) error {
-		if err := s.start(command, offset); err != nil {
-			return err
-		}
-		_, err := s.data.ReadFrom(body)
-		_ = s.data.Close()
-		if s.data.sent {
-			_ = s.requestNextPort()
-		}
-		return errors.Join(err, s.ctl.endTransfer())
-	})
-}
-
-// requestNextPort requests the port of the next transfer, when the data of this one has ended.
-func (s *session) requestNextPort() error {
-	if s.data.over || len(s.ctl.queued) > 0 || !s.wantsNextPort() {
-		return nil
-	}
-	return s.ctl.sendPipelined([]string{s.passiveCommand()})
-}
-
-// commandSent is called when the command of a transfer has been sent. If the port is still to be
-// connected to, that takes as long as the reply to the command. If the reply has arrived already, it
-// is read first: after a refusal, the server may give the port to another client.
-func (s *session) commandSent() error {
-	switch {
-	case s.data.port == 0:
-		s.startSetup()
-		return nil
-	case s.ctl.Waiting():
-		return nil
-	}
-	if err := s.connectLater(); err != nil && fetch.KindOf(err) != fetch.ErrUnreachable {
-		return s.ctl.Fail(err)
-	} // else the server may have closed the port, because it refuses the command: its reply comes first
-	return nil
-}
-
-// connectLater connects to the port of an upload whose command has been sent.
-func (s *session) connectLater() error {
-	err := s.connectData(s.data)
-	if err == nil {
-		s.startSetup()
-	}
-	return err
 }
 
 // check returns the error of a command whose reply is not the expected one, as control.expect does.

@@ -28,42 +28,42 @@ type dataSetup struct {
 }
 
 // startSetup starts to set up the data connection, if necessary.
-func (s *session) startSetup() {
-	if s.data.listener == nil && !s.private {
+func (t transfer) startSetup() {
+	if t.data.listener == nil && !t.private {
 		return
 	}
-	ctx, cancel := context.WithCancel(s.ctx)
-	c := &dataSetup{private: s.private, cancel: cancel, admitted: make(chan struct{}), done: make(chan struct{}), raw: s.data.raw}
-	s.data.setup = c
+	ctx, cancel := context.WithCancel(t.ctx)
+	c := &dataSetup{private: t.private, cancel: cancel, admitted: make(chan struct{}), done: make(chan struct{}), raw: t.data.raw}
+	t.data.setup = c
 	go func(l net.Listener) {
 		defer close(c.done)
 		if l != nil {
-			c.raw, c.err = admit(l, s.peer.Addr())
+			c.raw, c.err = admit(l, t.peer.Addr())
 		}
 		close(c.admitted)
 		c.conn = c.raw
 		if c.err == nil && c.private {
-			c.conn, c.err = s.handshake(ctx, c.raw)
+			c.conn, c.err = t.handshake(ctx, c.raw)
 		}
-	}(s.data.listener)
+	}(t.data.listener)
 }
 
 // begin waits until the data connection is set up, after the first reply to the transfer.
-func (s *session) begin() error {
-	d := s.data
+func (t transfer) begin() error {
+	d := t.data
 	if d.port != 0 {
-		if err := s.connectLater(); err != nil {
-			return s.ctl.Fail(err)
+		if err := t.connectLater(); err != nil {
+			return t.ctl.Fail(err)
 		}
 	}
 	if c := d.setup; c != nil {
-		if err := s.await(c); err != nil {
+		if err := t.await(c); err != nil {
 			return err
 		}
 		if d.listener != nil {
 			d.closePort()
-			s.ctl.Trace.Connected(fetch.Connection{
-				Network: "tcp", Purpose: fetch.PurposeData, Host: s.access.loc.Host,
+			t.ctl.Trace.Connected(fetch.Connection{
+				Network: "tcp", Purpose: fetch.PurposeData, Host: t.access.loc.Host,
 				Local: driver.AddrPort(c.raw.LocalAddr()), Remote: driver.AddrPort(c.raw.RemoteAddr()),
 			})
 		}
@@ -78,10 +78,10 @@ func (s *session) begin() error {
 
 // await waits for a data connection; its time limits start now. It reads the reply of a server that
 // says meanwhile that the transfer has failed, such as that it cannot connect.
-func (s *session) await(c *dataSetup) error {
+func (t transfer) await(c *dataSetup) error {
 	op, err := fetch.OpTLS, error(nil)
-	if s.data.listener != nil {
-		err = s.data.await(c.admitted, "the server has not connected", s.access.limits.Connect)
+	if t.data.listener != nil {
+		err = t.data.await(c.admitted, "the server has not connected", t.access.limits.Connect)
 		if err == nil && c.raw == nil {
 			err = c.err
 		}
@@ -90,18 +90,18 @@ func (s *session) await(c *dataSetup) error {
 		}
 	}
 	if err == nil {
-		err = s.data.await(c.done, "no TLS handshake", s.access.limits.Connect, s.access.limits.Reply)
+		err = t.data.await(c.done, "no TLS handshake", t.access.limits.Connect, t.access.limits.Reply)
 	}
 	broken := err == nil
 	switch {
-	case broken && (c.err == nil || s.data.localError() != nil || !explains(s.ctl)):
+	case broken && (c.err == nil || t.data.localError() != nil || !explains(t.ctl)):
 		return c.err
 	case !broken && err != errFailing:
 		return driver.Fail(op, nil, fetch.ErrOther, err)
 	}
-	r, err := s.ctl.receiveFinal()
-	s.ctl.phase = commanding
-	err = s.check(r, false, err)
+	r, err := t.ctl.receiveFinal()
+	t.ctl.phase = commanding
+	err = t.check(r, false, err)
 	switch e, _ := errors.AsType[*fetch.Error](err); {
 	case broken && e != nil:
 		e.Kind = fetch.ErrConnectionFailed

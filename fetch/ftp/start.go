@@ -12,7 +12,7 @@ import (
 // Some servers reply to REST with 350 and send the file from its beginning. What shows where a
 // transfer started is the number of bytes up to the end of the file, the size in the reply to RETR,
 // and the bytes before those that the caller asked for, which it compares (Request.Lead). Without
-// these, the transfer is compared with one from the beginning (see Fetcher.proveStart).
+// these, the transfer is compared with one from the beginning (see proveStart).
 
 // start returns where the current transfer starts in the file.
 func (b *body) start() int64 { return max(b.begun.offset, b.a.req.Offset) }
@@ -107,7 +107,7 @@ func (b *body) endOfPart() error {
 	}
 	err := b.drain(max(0, after) + drainMax)
 	if err == nil { // more came than the rest of the file
-		if !b.s.abandon() {
+		if !b.s.transfers().abandon() {
 			return b.wrongStart()
 		}
 		err = b.checkGrowth()

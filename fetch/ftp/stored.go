@@ -11,7 +11,6 @@ import (
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/internal/ftplist"
-	"github.com/fetch1738/fetch1738/internal/wire"
 )
 
 // Some servers store a file under another name than the one that was sent: without the space at its
@@ -25,12 +24,12 @@ func looksFor(a *access) bool { return isUpload(a.verb) && !a.exact && !a.opt.Un
 // special for Windows or in replies, or with octets that are no UTF-8. Other names beyond ASCII are
 // changed by servers without UTF8 only. As long as the reply to FEAT is not known, the server may
 // be one. The programs that have been measured do not cut a name at a space.
-func (s *session) mayChange(name string) bool {
-	_, knowsUTF8 := s.feats["UTF8"]
+func (k *abilities) mayChange(name string) bool {
+	_, knowsUTF8 := k.feats["UTF8"]
 	return isBeyondASCII(name) && !knowsUTF8 ||
 		!utf8.ValidString(name) || strings.ContainsAny(name, `"\:`) || strings.ContainsFunc(name, unicode.IsControl) ||
 		strings.Trim(name, " ") != name || strings.HasSuffix(name, ".") ||
-		strings.Contains(name, " ") && s.program.has == nil
+		strings.Contains(name, " ") && k.program.has == nil
 }
 
 // notListed returns the error of a name that the server has accepted, and does not list.
@@ -43,61 +42,56 @@ func notListed(name string) error {
 const maxListing = 64 << 20
 
 // lists reports whether each part of a path that servers may change is listed in its directory.
-func (s *session) lists(name string) (bool, error) {
+func (t transfer) lists(name string) (bool, error) {
 	for at := range len(name) {
 		if at > 0 && name[at] == '/' {
-			if listed, err := s.listsLast(name[:at]); err != nil || !listed {
+			if listed, err := t.listsLast(name[:at]); err != nil || !listed {
 				return listed, err
 			}
 		}
 	}
-	return s.listsLast(name)
+	return t.listsLast(name)
 }
 
 // listsLast reports whether a directory lists a name that servers may change. It reports true if the
 // listing does not show it: if the server refuses to list, lists nothing or a part only, or may leave
 // out the name because it begins with a dot. A name that is special for its spaces only must be listed as its
 // first word: other servers do not list what is uploaded. The error is that of the session.
-func (s *session) listsLast(name string) (bool, error) {
+func (t transfer) listsLast(name string) (bool, error) {
 	dir, base := path.Split(strings.TrimRight(name, "/"))
-	if !looksFor(s.access) || !s.mayChange(base) || base == "." || base == ".." {
+	if !looksFor(t.access) || !t.mayChange(base) || base == "." || base == ".." {
 		return true, nil
 	}
 	if dir != "/" {
 		dir = strings.TrimSuffix(dir, "/")
 	}
 	verb := "LIST"
-	if facts, err := s.listsFacts(); err != nil {
+	if facts, err := t.listsFacts(); err != nil {
 		return false, err
 	} else if facts {
 		verb = "MLSD"
 	}
-	line := lineOf(verb, s.spelled(dir))
-	err := s.transfer(line, func(command string) error { return s.start(command, 0) })
+	line := lineOf(verb, t.spelled(dir))
+	err := t.perform(line, func(command string) error { return t.start(command, 0) })
 	found, others, partial := false, false, verb == "LIST" && strings.HasPrefix(base, ".")
 	first, _, _ := strings.Cut(base, " ")
-	onlySpaces := !s.mayChange(strings.ReplaceAll(base, " ", "_")) && strings.Trim(base, " ") == base
+	onlySpaces := !t.mayChange(strings.ReplaceAll(base, " ", "_")) && strings.Trim(base, " ") == base
 	if err == nil {
-		parser := ftplist.Parser{Dirs: []string{"./", dir + "/", "./" + dir + "/"}, Now: time.Now()}
-		text := &io.LimitedReader{R: s.data, N: maxListing}
-		lines := wire.NewLineReader(text, s.access.limits.Line)
+		text := &io.LimitedReader{R: t.data, N: maxListing}
+		lines := newListing(text, t.access.limits.Line, ftplist.Parser{Dirs: []string{"./", dir + "/", "./" + dir + "/"}, Now: time.Now()})
 		for end := error(nil); end == nil; {
-			var line []byte
 			var parsed []ftplist.Line
-			if line, end = lines.ReadLine(); end == nil {
-				parsed = parser.Add(string(wire.TrimEOL(line)))
-			} else {
-				parsed, partial = parser.End(), partial || end != io.EOF || text.N <= 0
-			}
+			parsed, end = lines.next()
 			for _, l := range parsed {
 				entry := l.Class == ftplist.Entries
 				found, others = found || entry && l.Entry.Name == base, others || entry && (!onlySpaces || l.Entry.Name == first)
 				partial = partial || l.Class == ftplist.Unread
 			}
+			partial = partial || end != nil && (end != io.EOF || text.N <= 0)
 		}
-		err = s.finish(false)
+		err = t.finish(false)
 	}
-	if err != nil && (s.ctl.Err != nil || s.ctx.Err() != nil) {
+	if err != nil && (t.ctl.Err != nil || t.ctx.Err() != nil) {
 		return false, err
 	}
 	return err != nil || found || partial || !others, nil

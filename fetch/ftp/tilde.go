@@ -12,14 +12,6 @@ import (
 // ./~name there, which other servers refuse. ~name goes first, because a URL may well mean the home
 // directory; where ~ has no meaning, both are the same file.
 
-// spelled returns a name as the session sends it.
-func (s *session) spelled(name string) string {
-	if s.dotted && strings.HasPrefix(name, "~") {
-		return "./" + name
-	}
-	return name
-}
-
 // trySpellings calls do, which sends a name as spelled. If the server refuses a name that begins
 // with ~, do is called once more, for the other spelling. The session keeps the one that succeeds.
 func (s *session) trySpellings(name string, do func() error) error {

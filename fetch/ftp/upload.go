@@ -13,15 +13,22 @@ import (
 	"github.com/fetch1738/fetch1738/internal/wire"
 )
 
-// upload returns the commands that store src.
-func (a *access) upload(s *session, src *source) []command {
-	return append(a.askPort(s, a.prepare(s, a.enter(s))), command{
-		line: a.transferLine(a.name), alone: true, do: func() error { return a.send(s, src) },
+// An upload is an access that stores what is read from src.
+type upload struct {
+	*access
+	src *source
+}
+
+// upload returns the commands of an upload.
+func (s commands) upload(u upload) []command {
+	return append(s.askPort(s.prepare(s.enter())), command{
+		line: u.transferLine(u.name), alone: true, do: func() error { return u.send(s.session) },
 	})
 }
 
-// send sends src with the command of the access.
-func (a *access) send(s *session, src *source) error {
+// send sends the data, with the command of the access.
+func (u upload) send(s *session) error {
+	a, src := u.access, u.src
 	net := io.Reader(src)
 	switch {
 	case a.opt.CRLF:
@@ -29,7 +36,7 @@ func (a *access) send(s *session, src *source) error {
 	case a.ascii():
 		net = newNetText(src)
 	}
-	err := s.store(net, a.req.Offset)
+	err := s.transfers().store(net, a.req.Offset)
 	switch {
 	case s.ctx.Err() != nil:
 		return a.fail(a.verb, s.ctx.Err())
@@ -40,41 +47,43 @@ func (a *access) send(s *session, src *source) error {
 	return err
 }
 
-// sizeBy returns the size that the file has after the upload by an access; -1 if it is not known.
-func (s *source) sizeBy(a *access) int64 {
-	if a.verb == "STOR" && !a.ascii() && !a.opt.CRLF {
-		return a.req.Offset + s.n
+// size returns the size that the file has after the upload; -1 if it is not known.
+func (u upload) size() int64 {
+	if u.verb == "STOR" && !u.ascii() && !u.opt.CRLF {
+		return u.req.Offset + u.src.n
 	}
 	return -1
 }
 
 // conclude sends what is to be sent after an upload. It checks what the server has stored.
-func (a *access) conclude(s *session, size int64) error {
-	if size >= 0 {
-		if err := s.checkStored(size); err != nil {
+func (u upload) conclude(s *session) error {
+	a := u.access
+	if size := u.size(); size >= 0 {
+		if err := u.checkStored(s, size); err != nil {
 			return err
 		}
 	}
-	if listed, err := s.lists(a.name); err != nil || !listed {
+	if listed, err := s.transfers().lists(a.name); err != nil || !listed {
 		return cmp.Or[error](err, a.fail(a.verb, notListed(a.name)))
 	}
-	if err := a.setModTime(s); err != nil {
+	if err := u.setModTime(s); err != nil {
 		return err
 	}
-	return s.run(a.quote(s, nil, a.opt.PostQuote))
+	return s.run(commands{s}.raw(nil, a.opt.PostQuote))
 }
 
 // concludeAnew is conclude in another session, because the server has closed the connection after
 // the final reply, which stands. If there is no other session, or it ends in the same way, what is
 // stored is not checked, as on a server that refuses SIZE.
-func (f *Fetcher) concludeAnew(ctx context.Context, a *access, size int64) error {
+func (u upload) concludeAnew(ctx context.Context) error {
+	a := u.access
 	if !a.opt.quotes() {
-		s, _, err := f.restarter(ctx)(a.after())
+		s, _, err := restarter(ctx)(a.after())
 		if err == nil {
 			s.access = a
-			err = a.conclude(s, size)
+			err = u.conclude(s)
 			closed := isClosed(s.ctl.Err)
-			f.release(s)
+			a.pool.release(s)
 			if err == nil || !closed {
 				return err
 			}
@@ -90,8 +99,8 @@ func (f *Fetcher) concludeAnew(ctx context.Context, a *access, size int64) error
 // checkStored compares the size that the server now states with that of the upload. A server may
 // end a transfer with 226 although it has stored a part only, and what it did not read is no error
 // of the connection. A server that does not know SIZE, or takes the file away at once, is believed.
-func (s *session) checkStored(want int64) error {
-	a := s.access
+func (u upload) checkStored(s *session, want int64) error {
+	a := u.access
 	if a.exact || a.opt.Unchecked {
 		return nil
 	}
@@ -106,11 +115,11 @@ func (s *session) checkStored(want int64) error {
 }
 
 // setModTime sets the modification time of the file, if the server supports it.
-func (a *access) setModTime(s *session) error {
-	if a.opt.SetModTime.IsZero() {
+func (u upload) setModTime(s *session) error {
+	if u.opt.SetModTime.IsZero() {
 		return nil
 	}
-	stamp, name := a.opt.SetModTime.UTC().Format("20060102150405"), s.spelled(a.name)
+	stamp, name := u.opt.SetModTime.UTC().Format("20060102150405"), s.spelled(u.name)
 	for _, command := range []string{
 		"MFMT " + stamp + " " + name,
 		fmt.Sprintf("SITE UTIME %s %[2]s %[2]s %[2]s UTC", name, stamp),

@@ -34,8 +34,7 @@ var large = map[string]struct {
 
 	"fetch/ftp.access":          {38, "a request as FTP commands, for the session and for Explain"},
 	"fetch/ftp.control":         {30, "one connection: the replies that are awaited, and the commands that were sent ahead of them"},
-	"fetch/ftp.session":         {90, "one login: every command depends on what the earlier ones have changed"},
-	"fetch/ftp.session{}":       {30, "what is known of one server and of its state, by which the next command is chosen"},
+	"fetch/ftp.session":         {40, "one login: every command depends on what the earlier ones have changed"},
 	"fetch/http.call":           {40, "one operation with its redirects, logins and repeats"},
 	"locator.parser":            {50, "one method for each production of the grammar"},
 	"testserver/simdisk.folder": {30, "a method for each system call"},

@@ -23,3 +23,7 @@ func RegularFile(w io.Writer) *os.File {
 	}
 	return f
 }
+
+// A Move copies size bytes from a connection without passing them through the program, or fewer if
+// the connection ends.
+type Move func(size int64) (int64, error)

@@ -1,4 +1,4 @@
-package ftp
+package wire
 
 import (
 	"io"
@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// directMove returns a move from a connection to a pipe, io.Discard or /dev/null. It
+// DirectMove returns a Move from a connection to a pipe, io.Discard or /dev/null. It
 // returns nil for any other writer.
-func directMove(c net.Conn, w io.Writer) move {
+func DirectMove(c net.Conn, w io.Writer) Move {
 	tcp, ok := c.(*net.TCPConn)
 	if !ok {
 		return nil
@@ -74,9 +74,9 @@ func discard() func(fd, size int) (int64, error) {
 	}
 }
 
-// receiving returns a move that repeats a system call. The call takes at most size bytes
+// receiving returns a Move that repeats a system call. The call takes at most size bytes
 // from a connection.
-func receiving(from *net.TCPConn, name string, call func(fd, size int) (int64, error)) move {
+func receiving(from *net.TCPConn, name string, call func(fd, size int) (int64, error)) Move {
 	return func(size int64) (moved int64, err error) {
 		conn, err := from.SyscallConn()
 		if err != nil {
