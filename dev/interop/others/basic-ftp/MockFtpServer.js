@@ -15,7 +15,7 @@ const PORT = "of the server";
 module.exports = class MockFtpServer {
     constructor() {
         this.handlers = {};
-        this.didStartTransfer = this.didCloseDataConn = () => {};
+        this.didStartTransfer = () => {};
         this.connections = [];
         this.server = client.then(({ ftpServer }) => ftpServer({ users: { test: { password: "test" } } }));
         this.ctrlServer = net.createServer(conn => this.serve(conn)).listen();
@@ -24,9 +24,6 @@ module.exports = class MockFtpServer {
     addHandlers(handlers) { this.handlers = handlers; }
     get ctrlAddress() { return this.ctrlServer.address(); }
     get dataAddressForPasvResponse() { return PORT; }
-
-    /** What their server writes during a transfer is what ours replies at its end. */
-    writeCtrl(text) { this.final = text; }
 
     close() {
         this.connections.forEach(conn => conn.destroy());
@@ -72,8 +69,6 @@ module.exports = class MockFtpServer {
         } else if (method === "retr") {
             await new Promise(sent => setTimeout(sent, 5)); // handlers send data after a timer without a time
             await server.put(arg, Buffer.concat([Buffer.alloc(this.offset || 0), data]));
-            this.didCloseDataConn();
-            if (this.final) await server.arm("END", 1, { fault: "Reply", text: this.final });
         }
         this.storing = method === "stor" && arg;
     }
