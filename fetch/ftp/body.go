@@ -82,7 +82,7 @@ func newBody(s *session, a *access, b download, restart restart) *body {
 	if b.offset <= 0 {
 		body.begun.modTime = time.Time{}
 	}
-	if s.proven && !a.sequential {
+	if s.pipelines() {
 		body.repeat.seen, body.asks = new(maphash.Hash), s.transfers().mayRequestNextPort()
 	}
 	if a.ascii() {

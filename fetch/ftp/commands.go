@@ -54,7 +54,7 @@ func (s *session) run(list []command) error {
 // sendTogether sends the first commands of a list, if the server bears that, and there is more than one.
 // It returns how many they are.
 func (s *session) sendTogether(list []command) (int, error) {
-	if len(s.ctl.queued) > 0 { // they were sent together with PASS
+	if !s.pipelines() || len(s.ctl.queued) > 0 { // queued: they were sent together with PASS
 		return 0, nil
 	}
 	n, lines := together(list)
@@ -63,16 +63,14 @@ func (s *session) sendTogether(list []command) (int, error) {
 
 // sendAhead sends lines without waiting for replies, if the server bears that, and there is more than one.
 func (s *session) sendAhead(lines []string) error {
-	if !s.sendsAhead(lines) {
+	if len(lines) < 2 || !s.pipelines() {
 		return nil
 	}
 	return s.failure(s.ctl.sendPipelined(lines))
 }
 
-// sendsAhead reports whether sendAhead sends lines.
-func (s *session) sendsAhead(lines []string) bool {
-	return len(lines) > 1 && s.proven && !s.access.sequential
-}
+// pipelines reports whether commands are sent without waiting for replies.
+func (s *session) pipelines() bool { return s.proven && !s.access.sequential }
 
 // together returns how many of the first commands of a list may be sent without waiting for a reply,
 // and their lines.

@@ -157,7 +157,7 @@ func (e *editor) perform(edits []fetch.Edit) error {
 		if n == len(edits) && e.isAhead(&edits[n-1]) && e.transfers().wantsNextPort() {
 			lines = append(lines, e.passiveCommand())
 		}
-		if e.sendsAhead(lines) {
+		if len(lines) > 1 && e.pipelines() {
 			e.ctl.began = e.ctl.began || slices.ContainsFunc(edits[:n], changes)
 		}
 		if err := e.sendAhead(lines); err != nil {

@@ -50,12 +50,12 @@ func (n *notes) list(list []command) {
 		group = max(group, 1)
 		first := true
 		for _, c := range list[:group] {
+			if c.line == "" {
+				continue
+			}
 			steps := []fetch.Step{{Send: wire.Masked(c.line + "\r\n"), When: c.when}}
 			if c.explain != nil {
 				steps = c.explain()
-			}
-			if c.line == "" {
-				continue
 			}
 			steps[0].Ahead = n.typ != 0 && !first
 			first = false

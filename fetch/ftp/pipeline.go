@@ -57,7 +57,7 @@ func (s *session) startAccess() error {
 			return s.failure(err)
 		}
 	}
-	if s.planned || !s.proven || s.access.sequential {
+	if s.planned || !s.pipelines() {
 		s.planned = false
 		return nil
 	}
