@@ -2,10 +2,7 @@ package ftp
 
 import (
 	"cmp"
-	"context"
 	"errors"
-	"fmt"
-	"io"
 	"path"
 	"slices"
 	"strings"
@@ -20,16 +17,15 @@ import (
 // An access is a request as FTP commands and their arguments.
 type access struct {
 	conditions
-	loc      *locator.FTP
-	login    *locator.Login // nil for the anonymous user
-	req      *fetch.Request // from the first byte of Request.Lead on
-	lead     int64          // bytes of it that are still to be read
-	opt      Options
-	key      key
-	hidden   bool  // LIST is sent with the option -a
-	byNames  bool  // NLST is sent, because LIST is not understood
-	denied   error // the refusal of MLSD in whose place LIST is sent
-	fellBack bool  // this attempt has found out what the next one does without
+	loc *locator.FTP
+	attempt
+	login   *locator.Login // nil for the anonymous user
+	req     *fetch.Request // from the first byte of Request.Lead on
+	lead    int64          // bytes of it that are still to be read
+	opt     Options
+	key     key
+	hidden  bool // LIST is sent with the option -a
+	byNames bool // NLST is sent, because LIST is not understood
 
 	dirs []string // arguments of CWD
 	verb fetch.Op // of the transfer
@@ -38,13 +34,19 @@ type access struct {
 	utf8 bool     // names that are sent or listed may be in UTF-8, beyond ASCII
 }
 
+// An attempt is what one attempt at an access has found out.
+type attempt struct {
+	denied   error // the refusal of MLSD in whose place LIST is sent
+	fellBack bool  // the next attempt does without something that this one has tried
+}
+
 // conditions are what the Fetcher and the context say about an access. They do not change.
 type conditions struct {
 	env         *driver.Env
 	limits      fetch.Limits
 	email       string
 	trace       *fetch.Trace
-	pool        *pool
+	memory      *memory
 	terms       sessions.Terms // under which its session is kept for reuse
 	exact       bool
 	noEPSV      bool
@@ -84,70 +86,6 @@ const (
 	updating
 	editing
 )
-
-// access checks a request and returns the access for it. It does not connect.
-func (f *Fetcher) access(ctx context.Context, req *fetch.Request, p purpose) (*access, error) {
-	loc, ok := req.Locator.(*locator.FTP)
-	if !ok || loc == nil {
-		return nil, driver.Fail(fetch.OpCheck, req.Locator, fetch.ErrUnsupported, fmt.Errorf("not an ftp URL but a %T", req.Locator))
-	}
-	if err := driver.CheckOctets(loc); err != nil {
-		return nil, err
-	}
-	env := driver.NewEnv(f.Env)
-	a := &access{loc: loc, login: loc.Login, req: req, conditions: conditions{
-		env: env, limits: env.Limits, email: env.Email, trace: driver.ContextTrace(ctx),
-		pool: &f.pool, terms: f.terms(env.Limits), exact: f.Exact, noEPSV: f.DisableEPSV, active: f.Active, check227: f.CheckHost, tlsSettings: f.tlsSettings(),
-		quitTime: cmp.Or(f.QuitTime, defaultQuitTime),
-	}}
-	var err error
-	if a.opt, err = options(req); err != nil {
-		return nil, a.fail(fetch.OpCheck, err)
-	}
-	if err := a.check(p); err != nil {
-		return nil, a.fail(fetch.OpCheck, err)
-	}
-	a.locate(f.GuessType, p)
-	a.utf8 = !a.exact && (a.listing() && a.opt.Facts || isBeyondASCII(append(slices.Clip(a.dirs), a.name)...))
-	a.takeLead()
-	a.key = a.makeKey()
-	a.hidden = a.asksHidden()
-	// updating: after pipelining has failed, the access is repeated, and APPE would append twice.
-	a.sequential = p == finding || p == updating || f.Exact || f.DisablePipelining || f.pool.noPipelining.has(a.server())
-	return a, nil
-}
-
-// fetch performs a download or a listing (see [Fetcher.Fetch]).
-func (a *access) fetch(ctx context.Context) (*fetch.Resource, error) {
-	restart := restarter(ctx)
-	s, b, err := restart(a)
-	if err != nil {
-		return nil, err
-	}
-	res := a.resource(s, b)
-	if b.nothing {
-		a.pool.release(s)
-	} else {
-		body := newBody(s, a, b, restart)
-		if res.Lead, err = body.readLead(); err == nil {
-			body, err = proveStart(body, restart)
-		}
-		if err != nil {
-			_ = body.Close()
-			return nil, err
-		}
-		res.Body = body
-	}
-	if body, ok := res.Body.(*body); ok && a.hidden && a.verb == "LIST" && !a.pool.listsHidden.has(a.server()) {
-		if a, res.Body, err = proveHidden(a, body, restart); err != nil {
-			return nil, err
-		}
-	}
-	if res.Kind == fetch.KindDirectory {
-		res.Items = a.items(ctx, res.Body, res.Info.(*Info))
-	}
-	return res, nil
-}
 
 // check refuses URLs and options that FTP does not support.
 func (a *access) check(p purpose) error {
@@ -212,7 +150,7 @@ func (a *access) locate(guess bool, p purpose) {
 	case p == finding:
 		a.typ = 'I'
 	case a.typecode() == 'd' || a.loc.Name == "":
-		a.list()
+		a.becomeListing()
 	default:
 		a.verb = "RETR"
 	}
@@ -231,9 +169,9 @@ func (a *access) takeLead() {
 	a.req = &req
 }
 
-// list makes the access a listing. RFC 1738 §3.2.2 sends no TYPE before NLST; listings
+// becomeListing makes the access a listing. RFC 1738 §3.2.2 sends no TYPE before NLST; listings
 // are sent in type A, which is the default of a session (RFC 959 §5.1).
-func (a *access) list() {
+func (a *access) becomeListing() {
 	a.verb, a.typ = "LIST", 'A'
 	if a.opt.ListCommand != "" {
 		return
@@ -246,15 +184,27 @@ func (a *access) list() {
 	}
 }
 
-// listing reports whether the transfer is that of a listing.
-func (a *access) listing() bool {
+// isListing reports whether the transfer is that of a listing.
+func (a *access) isListing() bool {
 	return a.verb == "LIST" || a.verb == "NLST" || a.verb == "MLSD"
 }
 
-func isUpload(verb fetch.Op) bool { return verb == "STOR" || verb == "APPE" }
-
 // ascii reports whether the data are lines that end in CR LF.
 func (a *access) ascii() bool { return a.typ != 'I' }
+
+// implicit reports whether the control connection starts with TLS.
+func (a *access) implicit() bool { return a.loc.Secure }
+
+// wantsTLS reports whether AUTH TLS is to be sent.
+func (a *access) wantsTLS() bool { return !a.implicit() && a.tlsSettings.Security != NoTLS }
+
+// protection returns the argument of PROT: P (private) or C (clear).
+func (a *access) protection() string {
+	if a.tlsSettings.Security == RequireControl {
+		return "C"
+	}
+	return "P"
+}
 
 // user returns the argument of USER.
 func (a *access) user() string {
@@ -290,116 +240,13 @@ func (a *access) after() *access {
 
 // transferLine returns the command that starts the transfer, with the name as it is sent.
 func (a *access) transferLine(name string) string {
-	if a.listing() && a.opt.ListCommand != "" {
+	if a.isListing() && a.opt.ListCommand != "" {
 		return lineOf(a.opt.ListCommand, name)
 	}
 	if a.hidden && (a.verb == "LIST" || a.verb == "NLST") {
 		return lineOf(strings.Replace(listAll, "LIST", string(a.verb), 1), name)
 	}
 	return lineOf(string(a.verb), name)
-}
-
-// transfer starts the transfer. If the server does not support MLSD it sends LIST, if it does not
-// support LIST, NLST, and if it does not support NLST without an argument, NLST of ".".
-func (a *access) transfer(s *session, offset int64) error {
-	verb := a.verb
-	for refused := false; ; {
-		err := s.transfers().retrieve(offset)
-		if err != nil && !refusal(err) && (refused || a.verb != verb) {
-			endedBy(a, verb, refused)
-		}
-		if a.hidden && a.verb == "LIST" && refusesOption(err) {
-			a.hidden, refused = false, true
-			continue
-		}
-		if refused && err == nil {
-			a.noteHides()
-		}
-		if !a.listing() || a.opt.ListCommand != "" || !errors.Is(err, fetch.ErrUnsupported) && !(a.verb == "MLSD" && refusesFacts(err)) {
-			return err
-		}
-		switch {
-		case a.verb == "MLSD":
-			a.verb = "LIST"
-			if refusesFacts(err) {
-				a.denied = err
-			}
-		case a.verb == "LIST":
-			a.verb = "NLST"
-		case a.name == "" && !a.exact:
-			a.name = "."
-		default:
-			return err
-		}
-	}
-}
-
-// endedBy notes that a server has ended the session after it had refused a listing by verb, or LIST -a if
-// hidden. Then the access is tried again without that.
-func endedBy(a *access, verb fetch.Op, hidden bool) {
-	if a.fellBack = true; verb == "MLSD" {
-		a.pool.noFacts.add(a.server())
-	}
-	if hidden {
-		a.noteHides()
-	}
-}
-
-// refusesFacts reports whether err is a refusal of MLSD after which LIST may succeed: some servers do
-// not implement it although FEAT lists it.
-func refusesFacts(err error) bool {
-	e, ok := errors.AsType[*fetch.Error](err)
-	return ok && e.Code == 550 && !noFiles(err)
-}
-
-// noFiles reports whether err is the reply of some servers to the listing of an empty directory, such
-// as "550 No files found." of the BSD family and "550 No data sets found." of z/OS. CWD has shown that
-// the directory exists.
-func noFiles(err error) bool {
-	e, ok := errors.AsType[*fetch.Error](err)
-	return ok && (e.Code == 450 || e.Code == 550) && slices.ContainsFunc([]string{"no files", "no data sets", "no members", "no jobs"},
-		func(none string) bool { return strings.HasPrefix(strings.ToLower(e.Reply), none) })
-}
-
-// wantsSize reports whether SIZE is sent before the transfer. Without a size, a truncated transfer
-// that ends with 226 looks complete. In type A, servers count differently, so SIZE is sent only if
-// the offset is relative to the end. A whole file needs no SIZE if the reply to RETR states the
-// size. That reply repeats the name, in which a parenthesis could look like a size.
-func (a *access) wantsSize(s *session) bool {
-	switch {
-	case a.verb != "RETR":
-		return false
-	case a.req.Offset < 0:
-		return true
-	case a.typ != 'I' || a.exact:
-		return false
-	}
-	whole := a.req.Offset == 0 && a.req.Length == 0
-	return !whole || a.limits.Body > 0 || a.opt.EndAtSize || strings.Contains(a.name, "(") || !s.retrStatesSize
-}
-
-// seek computes the offset from the start of the file from Request.Offset.
-func (a *access) seek(b *download) error {
-	b.offset = a.req.Offset
-	switch {
-	case b.offset == 0:
-	case a.listing():
-		return &fetch.Error{Kind: fetch.ErrBadRange, Err: errors.New("cannot fetch part of a directory listing")}
-	case b.offset < 0 && b.size < 0:
-		return &fetch.Error{Kind: fetch.ErrBadRange, Err: errors.New("the server did not send the size; an offset from the end requires it")}
-	case b.offset < 0:
-		b.offset = max(0, b.size+b.offset)
-	case b.size >= 0 && b.offset+a.lead > b.size:
-		return &fetch.Error{Kind: fetch.ErrBadRange, Err: fmt.Errorf("offset %d is beyond the end of the file (%d bytes)", b.offset+a.lead, b.size)}
-	}
-	b.nothing = b.offset > 0 && b.offset+a.lead == b.size
-	return nil
-}
-
-// refusal reports whether err is a negative reply after which the session continues.
-func refusal(err error) bool {
-	var e *fetch.Error
-	return errors.As(err, &e) && e.Code >= 400 && e.Code != 421
 }
 
 // lineOf returns a command line. It omits an empty argument. For a null component of
@@ -409,25 +256,6 @@ func lineOf(verb, arg string) string {
 		return verb
 	}
 	return verb + " " + arg
-}
-
-// resource returns the Resource of a download that has been started.
-func (a *access) resource(s *session, b download) *fetch.Resource {
-	res := &fetch.Resource{
-		Locator: a.loc, Body: io.NopCloser(strings.NewReader("")), Peer: s.peer, TLS: s.ctl.State(),
-		Attributes: fetch.Attributes{Size: b.size, ModTime: b.modTime},
-		Info:       &Info{Greeting: s.ctl.greeting, Welcome: s.ctl.welcome, Message: s.ctl.message, EntryPath: s.entry, Type: 'I', Unwanted: b.unwanted, Announced: s.ctl.announced},
-	}
-	if a.ascii() {
-		res.Info.(*Info).Type = 'A'
-	}
-	switch {
-	case a.listing():
-		res.Kind, res.Size = fetch.KindDirectory, -1
-	case a.ascii():
-		res.Size = -1
-	}
-	return res
 }
 
 // isText guesses from its name whether a file is text (RFC 1738 §3.2.3).
@@ -442,3 +270,88 @@ func isText(name string) bool {
 	}
 	return false
 }
+
+// fail wraps err for this access. Kind Other becomes ConnectionFailed.
+func (a *access) fail(op fetch.Op, err error) *fetch.Error {
+	e := driver.Fail(op, a.loc, fetch.ErrOther, err)
+	if e.Kind == fetch.ErrOther {
+		e.Kind = fetch.ErrConnectionFailed
+	}
+	return e
+}
+
+// listAll is LIST with the option that includes hidden files.
+const listAll = "LIST -a"
+
+// asksHidden reports whether the access may send "LIST -a". Then it may send LIST, too, with all
+// commands before and after it.
+func (a *access) asksHidden() bool {
+	raw := len(a.opt.Quote) + len(a.opt.PreTransfer) + len(a.opt.PostQuote)
+	return a.opt.Hidden && a.verb == "LIST" && a.opt.ListCommand == "" && raw == 0 && a.req.Length == 0 && !a.memory.hidesFiles.has(a.server())
+}
+
+// noteHides remembers that the server takes "-a" for a name.
+func (a *access) noteHides() {
+	if !a.memory.hidesFiles.add(a.server()) {
+		a.trace.Note("the server does not support " + listAll + "; files whose names begin with a dot may be missing")
+	}
+}
+
+// readsNames reports whether NLST may take the place of a listing that is not understood.
+func readsNames(a *access) bool {
+	raw := len(a.opt.Quote) + len(a.opt.PreTransfer) + len(a.opt.PostQuote)
+	return a.reuses() && raw == 0 && a.opt.ListCommand == "" && !a.opt.ListOnly && a.typecode() != 'd'
+}
+
+// listed returns the directory that is listed as arguments of CWD, and the paths that servers write
+// before its names: relative to it, as it was requested, and by the working directory after the
+// login, which is empty if it is not known. A path within one component is not split.
+func (a *access) listed(home string) (dir, paths []string) {
+	dir, arg := a.loc.CWD, a.loc.Name
+	if a.verb == "NLST" && strings.ContainsAny(arg, "*?[") {
+		arg = strings.TrimSuffix(arg[:strings.LastIndexByte(arg, '/')+1], "/") // the directory of a pattern
+	}
+	if arg != "" {
+		dir = append(slices.Clip(dir), arg)
+		paths = append(paths, arg+"/", "./"+arg+"/") // see session.trySpellings
+	}
+	paths = append(paths, "./")
+	if slices.ContainsFunc(dir, func(part string) bool { return part == "" || slices.Contains(strings.Split(part, "/"), "..") }) {
+		return dir, paths // only the server knows where these lead
+	}
+	below := ""
+	for _, part := range dir {
+		if strings.HasPrefix(part, "/") {
+			home, below = "", ""
+		}
+		below += strings.TrimSuffix(part, "/") + "/"
+	}
+	if below != "" {
+		paths = append(paths, below)
+	}
+	if home != "" {
+		paths = append(paths, strings.TrimSuffix(home, "/")+"/"+below)
+	}
+	return dir, paths
+}
+
+// prefersFacts reports whether MLSD, or NLST, may take the place of LIST.
+func (a *access) prefersFacts() bool {
+	return a.verb == "LIST" && a.opt.Facts && a.opt.ListCommand == ""
+}
+
+// preferFacts replaces LIST by MLSD if the server lists facts, or by NLST if its LIST is not understood.
+func (a *access) preferFacts(facts bool) {
+	switch {
+	case facts && !a.memory.noFacts.has(a.server()):
+		a.verb = "MLSD"
+	case readsNames(a) && a.memory.namesOnly(a.hidden).has(a.server()):
+		a.verb, a.byNames = "NLST", true
+	}
+}
+
+// server returns the server of the access.
+func (a *access) server() serverKey { return serverKey{a.key.host, a.key.port} }
+
+// looksFor reports whether the access looks in listings for the names that it sends.
+func looksFor(a *access) bool { return isUpload(a.verb) && !a.exact && !a.opt.Unchecked }

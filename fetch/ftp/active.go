@@ -14,34 +14,6 @@ import (
 	"github.com/fetch1738/fetch1738/fetch/driver"
 )
 
-// Active configures active mode, in which the server connects to a port of the client.
-// The client announces the port with EPRT (RFC 2428) or, if the server refuses EPRT over
-// IPv4, with PORT. It accepts only connections from the peer of the control connection,
-// within Limits.Connect. Active mode is not supported through a proxy.
-type Active struct {
-	// Host is the address to listen on and to announce to the server: an IP address,
-	// the name of a network interface, or a host name. If empty, it is the local
-	// address of the control connection. An address that does not belong to this host
-	// is announced anyway, for a router that forwards the connection; the port is then
-	// opened at the local address of the control connection.
-	Host string
-	// Ports are the first and the last port to try. Zeros mean any free port.
-	Ports [2]uint16
-	// DisableEPRT sends PORT without trying EPRT first. Over IPv6 it has no effect.
-	DisableEPRT bool
-}
-
-// check returns an error unless the settings are valid. A nil Active is.
-func (a *Active) check() error {
-	switch {
-	case a == nil:
-		return nil
-	case a.Ports[1] < a.Ports[0]:
-		return &fetch.Error{Kind: fetch.ErrUnsupported, Err: fmt.Errorf("invalid port range %d-%d", a.Ports[0], a.Ports[1])}
-	}
-	return checkLine("the address to listen on", a.Host)
-}
-
 // openPort opens a port and announces it to the server.
 func (s connector) openPort() (*dataConn, error) {
 	s.ctl.verb = "PORT"
@@ -148,7 +120,7 @@ func (s connector) announcePort(at netip.AddrPort) error {
 		s.noEPRT = true
 		s.ctl.Trace.Note("the server refused EPRT; trying PORT")
 	}
-	r, err := s.ctl.exchange(port(at))
+	r, err := s.ctl.exchange(portCommand(at))
 	if err == nil && r.Class() != 2 {
 		return s.refusedBy(r)
 	}
@@ -164,8 +136,8 @@ func eprt(at netip.AddrPort) string {
 	return fmt.Sprintf("EPRT |%d|%s|%d|", family, at.Addr(), at.Port())
 }
 
-// port returns "PORT h1,h2,h3,h4,p1,p2" (RFC 959 §4.1.2).
-func port(at netip.AddrPort) string {
+// portCommand returns "PORT h1,h2,h3,h4,p1,p2" (RFC 959 §4.1.2).
+func portCommand(at netip.AddrPort) string {
 	host := strings.ReplaceAll(at.Addr().String(), ".", ",")
 	return "PORT " + host + "," + strconv.Itoa(int(at.Port()>>8)) + "," + strconv.Itoa(int(at.Port()&0xff))
 }

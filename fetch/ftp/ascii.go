@@ -119,3 +119,6 @@ func (t *netText) addCR(out, in []byte) []byte {
 	}
 	return out
 }
+
+// copySize is the size of the buffer for data that is not spliced.
+const copySize = 128 << 10

@@ -10,15 +10,12 @@ import (
 // supports transfers that start at an offset (see Options.Ranges).
 const HeaderAcceptRanges = "Accept-ranges"
 
-// attributes requests size and time. If SIZE and MDTM both fail, CWD checks whether the name
+// attributes requests size and time, in the directory. If SIZE and MDTM both fail, CWD checks whether the name
 // is that of a directory.
 func (a *access) attributes(s *session) (*fetch.Attributes, error) {
 	attr := &fetch.Attributes{Size: -1}
-	if err := s.run(commands{s}.enter()); err != nil {
-		return nil, err
-	}
 	if a.name == "" {
-		return attr, s.run(commands{s}.raw(nil, a.opt.PreTransfer))
+		return attr, s.run(commands{s}.quoted(nil, a.opt.PreTransfer))
 	}
 	when, timeErr := s.modTime(a.name)
 	if timeErr == nil {

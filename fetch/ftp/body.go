@@ -19,6 +19,7 @@ import (
 // least the announced number of bytes was received. More may come, because a file may grow
 // during the transfer; see checkStart. Close may be called concurrently with the other methods.
 type body struct {
+	runner runner
 	mu     sync.Mutex
 	s      *session
 	a      *access
@@ -64,15 +65,15 @@ type lookahead struct {
 
 // A repetition is what it takes to perform a transfer again.
 type repetition struct {
-	restart restart       // nil once it has been tried
-	seen    *maphash.Hash // of the received bytes; nil if they are not compared
+	tried bool          // or it must not be
+	seen  *maphash.Hash // of the received bytes; nil if they are not compared
 }
 
 // newBody returns the Body of a download that has been started. It releases the session at the end.
-func newBody(s *session, a *access, b download, restart restart) *body {
+func newBody(r runner, s *session, a *access, b download) *body {
 	body := &body{
-		s: s, a: a, owns: true, data: s.data, begun: b, led: a.lead > 0,
-		tally: tally{expected: -1, maxExtra: maxGrowth, left: -1}, repeat: repetition{restart: restart},
+		runner: r, s: s, a: a, owns: true, data: s.data, begun: b, led: a.lead > 0,
+		tally: tally{expected: -1, maxExtra: maxGrowth, left: -1},
 	}
 	body.src = wire.ReaderFunc(body.receive)
 	body.data.whole = func() bool { // also by what the reply to RETR says: the file may be another one since SIZE
@@ -143,7 +144,7 @@ func (b *body) Read(p []byte) (int, error) {
 		p = p[:b.tally.left]
 	}
 	n, err := b.src.Read(p)
-	b.count(int64(n))
+	b.returned(int64(n))
 	if n > 0 && !b.silent {
 		b.a.trace.Octets(p[:n])
 	}
@@ -151,8 +152,8 @@ func (b *body) Read(p []byte) (int, error) {
 	return n, b.err
 }
 
-// count records n bytes that are returned to the caller.
-func (b *body) count(n int64) {
+// returned records n bytes that are returned to the caller.
+func (b *body) returned(n int64) {
 	if n > 0 && !b.silent {
 		b.a.trace.Body(n)
 	}
@@ -165,7 +166,7 @@ func (b *body) count(n int64) {
 func (b *body) readError(err error) error {
 	switch {
 	case b.tally.known() && -b.tally.missing() > b.tally.maxExtra:
-		if b.start() > 0 {
+		if b.startsAt() > 0 {
 			return b.wrongStart()
 		}
 		err := fmt.Errorf("received %d bytes; server announced %d", b.tally.received, b.tally.expected)
@@ -191,15 +192,15 @@ func (b *body) readError(err error) error {
 		}
 		err = broken
 	}
-	return b.explain(b.a.fail(b.a.verb, err))
+	return b.withCause(b.a.fail(b.a.verb, err))
 }
 
-// explain adds the likely cause to err if no data has been received.
-func (b *body) explain(err error) error {
+// withCause adds the likely cause to err if no data has been received.
+func (b *body) withCause(err error) error {
 	if b.tally.received > 0 {
 		return err
 	}
-	return b.data.explain(err)
+	return b.data.withCause(err)
 }
 
 // complete checks, at the end of the data, the server's final reply and the number of
@@ -214,7 +215,7 @@ func (b *body) complete() error {
 		if e, ok := errors.AsType[*fetch.Error](err); ok && isTruncation(e, b.tally.received) {
 			e.Kind = fetch.ErrTruncated
 		}
-		return b.explain(err)
+		return b.withCause(err)
 	}
 	if b.tally.askLater {
 		_ = afterwards(b, func() error {
@@ -242,6 +243,62 @@ func (b *body) complete() error {
 	return b.conclude()
 }
 
+// retry performs a transfer again, one command at a time, after pipelining has failed: then nothing
+// that came is certain. The bytes that the caller has are compared with those that come now. ok
+// reports whether the transfer was performed again; err is the error to return from Read then.
+func (b *body) retry() (err error, ok bool) {
+	if b.repeat.tried || !b.s.ctl.pipeliningFailed || b.repeat.seen == nil {
+		return nil, false
+	}
+	a := *b.a
+	a.fellBack, b.repeat.tried = false, true
+	b.release()
+	s, begun, err := b.runner.startDownload(&a)
+	if err != nil {
+		return err, true
+	}
+	b.s, b.a, b.owns = s, &a, true
+	if begun.nothing && b.tally.received == 0 {
+		b.release()
+		return io.EOF, true
+	}
+	b.swap.Lock()
+	b.data, s.data.whole = s.data, b.data.whole
+	b.swap.Unlock()
+	if changed := b.begun.size >= 0 && begun.size >= 0 && begun.size != b.begun.size; changed || begun.nothing || !b.repeatsReceived() {
+		return a.fail(a.verb, &fetch.Error{Kind: fetch.ErrTruncated, Err: errDiffers}), true
+	}
+	b.repeat.seen = nil
+	return nil, true
+}
+
+// afterwards calls do, which sends commands after the final reply. If the server has closed the
+// connection after that reply, it calls do again in another session.
+func afterwards(b *body, do func() error) error {
+	err := do()
+	if err == nil || !isClosed(b.s.ctl.Err) || b.repeat.tried || b.a.opt.quotes() {
+		return err
+	}
+	b.release() // first: the server may have one session at a time
+	s, failed := b.runner.do(b.a.after(), commands.enterOnly, nil)
+	if failed != nil {
+		return err
+	}
+	s.access, b.s, b.owns = b.a, s, true
+	return do()
+}
+
+var errDiffers = errors.New("pipelining failed, and the second transfer differs from the first")
+
+// repeatsReceived reads as many bytes as have been received before, and reports whether they are
+// the same.
+func (b *body) repeatsReceived() bool {
+	var again maphash.Hash
+	again.SetSeed(b.repeat.seen.Seed())
+	_, err := io.CopyN(&again, b.data, b.tally.received)
+	return err == nil && again.Sum64() == b.repeat.seen.Sum64()
+}
+
 // isTruncation reports whether e, with which a download ended after a number of bytes, means that a
 // part is missing. If nothing has come, it is a refusal, unless the connection broke.
 func isTruncation(e *fetch.Error, received int64) bool {
@@ -254,7 +311,7 @@ func isTruncation(e *fetch.Error, received int64) bool {
 
 // conclude sends what is to be sent after a complete transfer.
 func (b *body) conclude() error {
-	if err := b.s.run(commands{b.s}.raw(nil, b.a.opt.PostQuote)); err != nil {
+	if err := b.s.run(commands{b.s}.quoted(nil, b.a.opt.PostQuote)); err != nil {
 		return err
 	}
 	b.release()
@@ -267,7 +324,7 @@ func (b *body) endOfRange() error {
 	if b.ahead.end != nil {
 		return b.ahead.end
 	}
-	if b.start() > 0 {
+	if b.startsAt() > 0 {
 		return b.endOfPart()
 	}
 	if !b.tally.whole() {
@@ -291,7 +348,7 @@ func (b *body) endOfRange() error {
 // release ends the use of the session. Further calls do nothing.
 func (b *body) release() {
 	if b.owns {
-		b.a.pool.release(b.s)
+		b.runner.release(b.s)
 		b.owns = false
 	}
 }
@@ -313,105 +370,4 @@ func (b *body) Close() error {
 	}
 	b.release()
 	return nil
-}
-
-// WriteTo implements io.WriterTo.
-func (b *body) WriteTo(w io.Writer) (total int64, err error) {
-	if do := b.direct(w); do != nil {
-		b.repeat.seen = nil
-		return b.splice(do, w)
-	}
-	return wire.Copy(w, b)
-}
-
-// compareMax is the size in bytes from which a file is moved although the port of the next transfer
-// would be requested otherwise: what is moved cannot be compared by retry.
-const compareMax = 1 << 20
-
-// direct returns a Move to w. It returns nil if that is not possible, or the file is too small.
-func (b *body) direct(w io.Writer) wire.Move {
-	if b.asks && b.tally.expected < compareMax || b.tally.known() && b.tally.expected < wire.MoveMin || b.a.ascii() || b.data.secured || b.a.trace.Taps() || !wire.CanMove(b.data.raw) {
-		return nil
-	}
-	if f := wire.RegularFile(w); f != nil {
-		return b.moveTo(f)
-	}
-	if response, ok := w.(httpResponse); ok {
-		return b.moveTo(response)
-	}
-	return wire.DirectMove(b.data.raw, w)
-}
-
-// An httpResponse is an http.ResponseWriter that can move bytes from a connection to its client. If
-// the length of the response is known, that of net/http does it in the kernel.
-type httpResponse interface {
-	io.ReaderFrom
-	WriteHeader(statusCode int)
-}
-
-// moveTo returns a Move to a regular file or a response.
-func (b *body) moveTo(w io.ReaderFrom) wire.Move {
-	return func(size int64) (int64, error) { return w.ReadFrom(&io.LimitedReader{R: b.data.raw, N: size}) }
-}
-
-// spliceSize is the maximum size of one call of a move, which takes at most lookInterval. After each
-// call, progress is reported and the time limit checked.
-const spliceSize = 4 << 20
-
-// splice implements WriteTo with a Move.
-func (b *body) splice(do wire.Move, w io.Writer) (total int64, err error) {
-	if total, err = io.CopyN(w, b, int64(len(b.ahead.held))); err != nil {
-		return total, err
-	}
-	progress := time.Now()
-	for {
-		n, err := b.spliceSome(do, progress)
-		total += n
-		if n > 0 {
-			progress = time.Now()
-		}
-		if err == io.EOF {
-			return total, nil
-		}
-		if err != nil {
-			return total, err
-		}
-	}
-}
-
-// spliceSome calls do once. It fails if there has been no progress for the time of the idle limit.
-func (b *body) spliceSome(do wire.Move, progress time.Time) (int64, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.err == nil && (b.tally.left == 0 || b.ahead.end != nil) {
-		b.err = b.endOfRange()
-	}
-	if b.err == nil {
-		b.data.limit(time.Since(progress))
-		b.err = b.readError(b.data.Arm())
-	}
-	if b.err != nil {
-		return 0, b.err
-	}
-	size := int64(spliceSize)
-	if b.tally.left > 0 {
-		size = min(size, b.tally.left)
-	}
-	n, err := do(size)
-	b.tally.received += n
-	b.count(n)
-	timeout := errors.Is(err, os.ErrDeadlineExceeded)
-	switch {
-	case err == nil && n < size:
-		b.err = b.readError(io.EOF)
-	case err == nil, timeout && n > 0:
-		b.err = b.readError(nil)
-	case timeout:
-		b.err = b.readError(b.data.look(progress))
-	case wire.OfConnection(err):
-		b.err = b.readError(err)
-	default:
-		return n, err // from the file that is written
-	}
-	return n, b.err
 }

@@ -15,35 +15,18 @@ import (
 // A control is the control connection. It sends commands and reads replies, within limits of length and
 // time.
 type control struct {
-	*talk.Talk
-
-	verb      fetch.Op   // of the current command: the operation of an error
-	last      talk.Reply // the latest reply
+	queue
 	greeting  string
 	welcome   string // the reply 230 to the login
 	message   string // the reply to the last CWD
 	announced int64  // the size in the preliminary reply, or -1
 	rest      int64  // what follows, by the same reply, within kbytesPrecision; or -1
-	phase     phase
-	began     bool // the access has changed something, or a transfer has started
-	bareIAC   bool // the server takes IAC for an octet like any other
-	knowsIAC  bool // bareIAC is known to be right
-
-	queue
+	began     bool   // the access has changed something, or a transfer has started
+	knowsIAC  bool   // bareIAC is known to be right
 }
 
-// A phase is what the next reply belongs to.
-type phase uint8
-
-const (
-	loggingIn    phase = iota // the greeting, or a command of the login
-	commanding                // a command
-	transferring              // the end of a transfer
-	transferred               // nothing: the final reply came instead of the preliminary one
-)
-
 func newControl(ctx context.Context, raw net.Conn, limits fetch.Limits, trace *fetch.Trace) *control {
-	c := &control{Talk: talk.New(ctx, raw, "FTP", 4<<10, limits, trace), verb: fetch.OpConnect, announced: -1}
+	c := &control{queue: queue{Talk: talk.New(ctx, raw, "FTP", 4<<10, limits, trace), verb: fetch.OpConnect}, announced: -1}
 	c.Telnet, c.Lenient = func() { c.bareIAC, c.knowsIAC = false, true }, true
 	return c
 }
@@ -58,12 +41,12 @@ func (c *control) send(line string, ahead ...string) error {
 		c.dequeue()
 		return nil
 	}
-	if c.phase != loggingIn { // see session.login
+	if c.phase != loggingIn { // see login.perform
 		if err := c.learnIAC(line); err != nil {
 			return err
 		}
 	}
-	if err := c.prepare(line); err != nil {
+	if err := c.makeCurrent(line); err != nil {
 		return err
 	}
 	if c.unclear {
@@ -72,8 +55,18 @@ func (c *control) send(line string, ahead ...string) error {
 	return c.sendAll(append([]string{line}, ahead...), ahead)
 }
 
-// prepare makes line the current command, which is not pipelined.
-func (c *control) prepare(line string) error {
+// sendPipelined sends pipelined commands.
+func (c *control) sendPipelined(lines []string) error {
+	if c.Err == nil && !c.unclear {
+		if err := c.learnIAC(lines...); err != nil {
+			return err
+		}
+	}
+	return c.enqueue(lines...)
+}
+
+// makeCurrent makes line the current command, which is not pipelined.
+func (c *control) makeCurrent(line string) error {
 	if err := c.drain(); err != nil {
 		return err
 	}
@@ -82,12 +75,6 @@ func (c *control) prepare(line string) error {
 	}
 	c.isPipelined, c.verb = false, verbOf(line)
 	return nil
-}
-
-// verbOf returns the verb of a command line as an Op.
-func verbOf(line string) fetch.Op {
-	verb, _, _ := strings.Cut(line, " ")
-	return fetch.Op(strings.ToUpper(verb))
 }
 
 // checkUnsolicited fails if a reply has arrived before its command was sent (CVE-2021-22947). Only
@@ -101,28 +88,6 @@ func (c *control) checkUnsolicited() error {
 		return err
 	}
 	return c.Fail(talk.Violation(r.Text, "unsolicited reply"))
-}
-
-// receive reads a reply. 421, or text that is not a reply, makes the connection unusable.
-func (c *control) receive() (talk.Reply, error) {
-	r, err := c.receiveAny()
-	if err != nil || len(c.queued) == 0 && !c.isPipelined {
-		return r, err
-	}
-	return c.match(r)
-}
-
-// receiveAny reads a reply without matching it to the current command.
-func (c *control) receiveAny() (talk.Reply, error) {
-	r, err := c.reply()
-	if err != nil {
-		return r, err
-	}
-	c.last = r
-	if r.Code == 421 {
-		return r, c.Fail(&fetch.Error{Op: c.verb, Kind: fetch.ErrBusy, Code: r.Code, Reply: r.Text})
-	}
-	return r, nil
 }
 
 // maxPreliminary is the maximum number of 1yz replies in a row.
@@ -234,10 +199,38 @@ func (c *control) isOver(digits string) bool {
 	return len(waiting) == 0 || strings.IndexByte(digits, waiting[0]) >= 0
 }
 
-func isTransfer(verb fetch.Op) bool {
-	switch verb {
-	case "RETR", "STOR", "APPE", "LIST", "NLST", "MLSD":
-		return true
+// learnIAC asks the server whether it implements Telnet, if a line has an IAC byte and that is not
+// known yet.
+func (c *control) learnIAC(lines ...string) error {
+	if c.knowsIAC || !strings.Contains(strings.Join(lines, ""), iac) {
+		return nil
 	}
-	return false
+	r, err := c.askIAC()
+	if err != nil {
+		return err
+	}
+	if !c.knowsIAC { // no Telnet command precedes the reply
+		c.bareIAC, c.knowsIAC = r.Class() != 2, true
+	}
+	return nil
+}
+
+// askIAC sends iacQuestion and returns the reply, or the zero Reply if the server ignores it. Such a
+// server replies to the probe.
+func (c *control) askIAC() (r talk.Reply, err error) {
+	if err := c.makeCurrent("NOOP"); err != nil {
+		return r, err
+	}
+	if err := c.Send(iacQuestion); err != nil || c.awaitReply() {
+		return c.receive() // which fails if Send has failed
+	}
+	if err := c.Send(probe); err != nil {
+		return r, err
+	}
+	first, err := c.receive()
+	if err != nil || first.Code == systemType || first.Class() >= 4 && !c.awaitReply() {
+		return r, err
+	}
+	_, err = c.receive() // the server is slow: this is the reply to the probe
+	return first, err
 }

@@ -302,7 +302,7 @@ func endlessListing(t *testing.T) {
 	a := &access{req: new(fetch.Request), loc: at("/"), verb: "LIST", conditions: conditions{trace: driver.ContextTrace(t.Context()), terms: notKept.terms}}
 	var heap []uint64
 	n := 0
-	for _, err := range a.items(t.Context(), io.LimitReader(&repeater{text: line}, total*int64(len(line))), new(Info)) {
+	for _, err := range idleRunner(t).items(a, io.LimitReader(&repeater{text: line}, total*int64(len(line))), new(Info)) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -318,13 +318,13 @@ func endlessListing(t *testing.T) {
 	}
 	a.limits.Items = 10
 	n = 0
-	for _, err := range a.items(t.Context(), &repeater{text: line}, new(Info)) {
+	for _, err := range idleRunner(t).items(a, &repeater{text: line}, new(Info)) {
 		if n++; n > 10 != errors.Is(err, fetch.ErrTooLarge) || n > 11 {
 			t.Fatalf("entry %d: %v", n, err)
 		}
 	}
 	a.limits = fetch.Limits{Line: 1000}
-	for _, err := range a.items(t.Context(), &repeater{text: "x"}, new(Info)) {
+	for _, err := range idleRunner(t).items(a, &repeater{text: "x"}, new(Info)) {
 		if !errors.Is(err, fetch.ErrTooLarge) {
 			t.Errorf("an endless line: %v", err)
 		}
@@ -588,7 +588,7 @@ func remoteNames(t *testing.T) {
 			if verb == "LIST" {
 				line = "-rw-r--r-- 1 u g 1 Jan  1  2001 " + line
 			}
-			for item, err := range a.items(t.Context(), strings.NewReader(line), new(Info)) {
+			for item, err := range idleRunner(t).items(a, strings.NewReader(line), new(Info)) {
 				if fetch.KindOf(err) == fetch.ErrProtocol {
 					break // the name is not understood
 				}

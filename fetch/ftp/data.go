@@ -5,11 +5,13 @@ import (
 	"crypto/tls"
 	"errors"
 	"io"
+	"io/fs"
 	"net"
 	"os"
 	"sync"
 	"time"
 
+	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/internal/wire"
 )
 
@@ -68,32 +70,6 @@ func (d *dataConn) use(conn net.Conn) {
 	d.Conn, d.state = wire.NewConn(d.ctx, conn, d.idle), dataUsed
 }
 
-// A connector makes the data connections of a session, in active or passive mode.
-type connector struct{ *session }
-
-// openData prepares the data connection for the transfer that command starts: it connects to a port of
-// the server or, in active mode, opens a port for the server.
-func (s connector) openData(command string) (err error) {
-	if s.data.isReady() {
-		return nil
-	}
-	s.dropData()
-	if s.access.active != nil {
-		s.data, err = s.openPort()
-	} else {
-		s.data, err = s.passiveFor(command)
-	}
-	return err
-}
-
-// dropData closes the data connection or its port.
-func (s *session) dropData() {
-	if s.data != nil {
-		s.data.drop()
-	}
-	s.data = nil
-}
-
 // A server may say that a transfer has failed and leave its data connection open, or never use it.
 // While nothing comes or goes there, the control connection is looked at each lookInterval. After a
 // negative reply, the data connection gets one more interval, for what is still on its way; also after
@@ -146,6 +122,29 @@ func (d *dataConn) look(since time.Time) error {
 	}
 	d.over = d.ctl.isOver(digits)
 	return nil
+}
+
+// await waits until c is closed, within limits. It returns errFailing if the transfer has failed.
+func (d *dataConn) await(c <-chan struct{}, awaited string, limits ...time.Duration) error {
+	ctx, cancel := wire.Within(d.ctx, awaited, limits...)
+	defer cancel()
+	ticker := time.NewTicker(lookInterval)
+	defer ticker.Stop()
+	for failing := false; ; {
+		select {
+		case <-c:
+			return nil
+		case <-ctx.Done():
+			return wire.Ended(ctx)
+		case <-ticker.C:
+			if failing {
+				return errFailing
+			}
+			if end, ok := ctx.Deadline(); !ok || time.Until(end) >= lookInterval {
+				failing = d.ctl.isOver(negative)
+			}
+		}
+	}
 }
 
 // watch resets the connection of an upload when the server says that it has failed: it may have
@@ -230,9 +229,6 @@ func (d *dataConn) reset() {
 	_ = d.raw.Close()
 }
 
-// copySize is the size of the buffer for data that is not spliced.
-const copySize = 128 << 10
-
 // ReadFrom sends a file. If src fails, it aborts the
 // connection, so that the server does not take the part for the whole file.
 func (d *dataConn) ReadFrom(src io.Reader) (sent int64, err error) {
@@ -259,5 +255,100 @@ func (d *dataConn) ReadFrom(src io.Reader) (sent int64, err error) {
 			d.abort()
 			return sent, err
 		}
+	}
+}
+
+// sendFile sends the rest of a file in the kernel.
+func (d *dataConn) sendFile(src *source) (sent int64, err error) {
+	for n := int64(sendSize); n == sendSize; {
+		n, err = d.SendFile(src.file, sendSize)
+		src.count(n)
+		sent += n
+		if _, ofFile := err.(*fs.PathError); ofFile {
+			src.err = err
+			d.abort()
+		}
+		if err != nil {
+			return sent, err
+		}
+	}
+	d.sent = true
+	return sent, nil
+}
+
+// sendSize is how many bytes of a file are sent before progress is reported.
+const sendSize = 1 << 20
+
+// A dataSetup is what happens before a data connection can be used: the server connects, the TLS
+// handshake runs, or both. This happens once the command of the transfer has been sent: some servers do it
+// before their first reply and others after it, and pyftpdlib closes a connection on which data
+// arrives before the command.
+type dataSetup struct {
+	private  bool // TLS is required
+	cancel   context.CancelFunc
+	admitted chan struct{} // closed when the server has connected, or failed to
+	done     chan struct{} // closed when the setup has ended
+	raw      net.Conn      // set when admitted is closed
+	conn     net.Conn      // set when done is closed: raw, or TLS over it
+	err      error
+}
+
+// stop ends the setup. The caller has closed the port, if any.
+func (c *dataSetup) stop() {
+	<-c.admitted
+	if c.raw != nil {
+		_ = c.raw.Close() // not c.cancel(), which would hide the cause of a failed handshake
+	}
+	<-c.done
+	c.cancel()
+}
+
+// explains reports whether a negative reply says why the data connection has broken. It may come a
+// little later.
+func explains(c *control) bool {
+	return c.phase == transferring && c.Await(lookInterval) && c.isOver(negative)
+}
+
+// localError returns the error that the client found during the setup, such as a bad
+// certificate, which is more specific than the server's reply. It returns nil if the
+// server closed the connection.
+func (d *dataConn) localError() error {
+	var broken *net.OpError
+	switch c := d.setup; {
+	case c == nil, errors.Is(c.err, context.Canceled), errors.Is(c.err, net.ErrClosed), errors.Is(c.err, io.ErrUnexpectedEOF), errors.As(c.err, &broken):
+		return nil
+	default:
+		return c.err
+	}
+}
+
+// withCause adds ErrNotResumed to err, with which a transfer ended before its first byte, if that is
+// the likely cause. ProFTPD replies 425 then, vsftpd 522.
+func (d *dataConn) withCause(err error) error {
+	e, ok := errors.AsType[*fetch.Error](err)
+	if ok && (e.Code == 425 || e.Code == 522 || e.Code == 0 && e.Kind == fetch.ErrTruncated) && d.newTLSSession() {
+		e.Err = ErrNotResumed
+	}
+	return err
+}
+
+// newTLSSession reports whether the connection has a TLS session that was not resumed. The
+// reply may arrive before the client's handshake has ended, so it waits for that.
+func (d *dataConn) newTLSSession() bool {
+	c := d.setup
+	if c == nil || !c.private {
+		return false
+	}
+	select {
+	case <-c.admitted:
+	default:
+		return false // the server has not connected
+	}
+	select {
+	case <-c.done:
+		secure, ok := c.conn.(*tls.Conn)
+		return ok && !secure.ConnectionState().DidResume
+	case <-time.After(closeTime):
+		return false
 	}
 }

@@ -1,7 +1,6 @@
 package ftp
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -13,14 +12,9 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// Edit implements [driver.Editor]: SIZE, RNFR and RNTO, DELE, MKD, RMD, MFMT or what the server has
-// in its place, SITE CHMOD, SITE SYMLINK, and HASH, XSHA256, XSHA1 or XMD5. The URL is that of the
-// directory. If the server supports pipelining, up to 64 commands are sent at once.
-func (f *Fetcher) Edit(ctx context.Context, req *fetch.Request, edits []fetch.Edit) error {
-	a, err := f.access(ctx, req, editing)
-	if err != nil {
-		return err
-	}
+// edit performs edits. If the server closes the connection after a reply, the rest is for another
+// session.
+func (r runner) edit(a *access, edits []fetch.Edit) error {
 	for _, e := range edits {
 		if err := checkEdit(a, e); err != nil {
 			return a.fail(fetch.OpCheck, err)
@@ -32,23 +26,20 @@ func (f *Fetcher) Edit(ctx context.Context, req *fetch.Request, edits []fetch.Ed
 	}
 	for {
 		before, closed := 0, false
-		s, err := a.pool.do(ctx, a, func(s *session) error {
+		s, err := r.do(a, commands.enterOnly, func(s *session) error {
 			before = done(edits)
-			err := s.run(commands{s}.enterOnly())
-			if err == nil {
-				err = (&editor{session: s}).perform(edits)
-			}
+			err := (&editor{session: s}).perform(edits)
 			closed = isClosed(s.ctl.Err)
 			return err
 		})
 		switch {
 		case err == nil:
-			a.pool.release(s)
+			r.release(s)
 			return nil
 		case !closed || done(edits) == before:
 			return err
 		}
-	} // the server has closed the connection after a reply: the rest is for another session
+	}
 }
 
 // done returns the number of edits that have a result.
@@ -126,10 +117,6 @@ func (e *editor) newName(edit *fetch.Edit) string {
 	return strings.TrimSuffix(path, "/") + "/" + edit.To
 }
 
-// maxAhead is the maximum number of commands of edits that are sent at once. They have some 3 KB,
-// which TCP sends at once.
-const maxAhead = 64
-
 // An editor performs edits on a session.
 type editor struct {
 	*session
@@ -142,7 +129,7 @@ func (e *editor) perform(edits []fetch.Edit) error {
 		var lines []string
 		n := 0
 		for ; n < len(edits); n++ {
-			commands, err := e.commands(&edits[n])
+			commands, err := e.linesOf(&edits[n])
 			if err != nil {
 				return err
 			}
@@ -182,9 +169,9 @@ func (e *editor) isAhead(edit *fetch.Edit) bool {
 	return !strings.HasPrefix(edit.Name, "~") && !strings.HasPrefix(edit.To, "~")
 }
 
-// commands returns the commands of an edit. An edit that is done already, or that the server has no
+// linesOf returns the commands of an edit. An edit that is done already, or that the server has no
 // command for, has no commands.
-func (e *editor) commands(edit *fetch.Edit) ([]string, error) {
+func (e *editor) linesOf(edit *fetch.Edit) ([]string, error) {
 	if edit.Done {
 		return nil, nil
 	}
@@ -283,7 +270,7 @@ func (e *editor) finish(edit *fetch.Edit) error {
 // reply reads the replies to the commands of an edit, and returns the error of a command that is
 // refused. The second error is that of the session.
 func (e *editor) reply(edit *fetch.Edit) (refused, err error) {
-	commands, err := e.commands(edit)
+	commands, err := e.linesOf(edit)
 	if err != nil {
 		return nil, err
 	}
@@ -294,7 +281,7 @@ func (e *editor) reply(edit *fetch.Edit) (refused, err error) {
 	var last talk.Reply
 	e.ctl.began = e.ctl.began || changes(*edit)
 	for i, line := range commands {
-		if last, err = e.ask(line); err != nil {
+		if last, err = e.transmit(line); err != nil {
 			return nil, e.failure(err)
 		}
 		done := last.Class() == 2
@@ -317,8 +304,8 @@ func (e *editor) reply(edit *fetch.Edit) (refused, err error) {
 	return nil, nil
 }
 
-// ask sends a command of an edit, and returns the reply to it.
-func (e *editor) ask(line string) (r talk.Reply, err error) {
+// transmit sends a command of an edit, and returns the reply to it.
+func (e *editor) transmit(line string) (r talk.Reply, err error) {
 	verb, name, _ := strings.Cut(line, " ")
 	if libraryEdits[verb] == nil {
 		return e.ctl.ask(line)

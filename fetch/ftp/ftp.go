@@ -11,12 +11,18 @@
 package ftp
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"io"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	sessions "github.com/fetch1738/fetch1738/fetch/internal/session"
+	"github.com/fetch1738/fetch1738/locator"
 )
 
 // A Fetcher fetches ftp and ftps URLs. The zero value is ready to use. Its fields must not be
@@ -63,47 +69,8 @@ type Fetcher struct {
 	// two seconds; a negative time means not to wait.
 	QuitTime time.Duration
 
-	pool pool
-}
-
-// Info is the type of Resource.Info for ftp and ftps URLs.
-type Info struct {
-	// Greeting is the text of the server's first reply, without the code.
-	Greeting string
-	// Welcome is the text of the reply to the login, and Message that of the reply to the last CWD,
-	// without the code. Servers send messages for people in both, in several lines. They are empty
-	// if the session needed no login or no CWD.
-	Welcome, Message string
-	// EntryPath is the working directory after the login, from the reply to PWD. It is
-	// empty if PWD was not sent or failed.
-	EntryPath string
-	// Type is the type of the transfer: 'A' or 'I'.
-	Type byte
-	// Announced is the number of bytes that the first reply to the transfer states, or -1. Some servers
-	// state the size of the file there, and others how much of it they will send.
-	Announced int64
-	// Unwanted reports that the file was not fetched because Options.Wanted returned false.
-	Unwanted bool
-	// Unread counts the lines of a listing that are not entries in any supported format, and a
-	// last line without a line end, which may be truncated. Entries may be missing then. It is
-	// complete when the loop over Items has ended, and does not count lines in whose place the
-	// entries are listed by NLST. See [UnreadError].
-	Unread int
-	// Names reports that a listing is by NLST, and that directories may be missing in it, or listed as
-	// files: the kind of an entry is not known if it has no size. It is valid when the loop over Items
-	// has ended.
-	Names bool
-	// Asked reports that the server was asked about names of NLST one by one, because lines of LIST are
-	// not understood: a symbolic link looks like what it leads to. It is valid when the loop over Items
-	// has ended.
-	Asked bool
-	// Facts reports that a listing is by MLSD, so that sizes are in bytes and times are UTC.
-	Facts bool
-	// Hides reports that names which begin with a dot may be missing in a listing: it is by LIST or
-	// NLST, and has none, not even an entry ".". It is valid when the loop over Items has ended.
-	Hides bool
-
-	unread *fetch.Error // see UnreadError
+	pool   pool
+	memory memory
 }
 
 // Fetch implements [driver.Fetcher]. A file has the Kind KindDocument. A URL that ends in
@@ -113,75 +80,75 @@ type Info struct {
 // The Body implements io.WriterTo. Where the system supports it, data of type I is copied
 // to a regular file without passing through the program.
 func (f *Fetcher) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resource, error) {
-	a, err := f.access(ctx, req, fetching)
+	a, err := f.newAccess(ctx, req, fetching)
 	if err != nil {
 		return nil, err
 	}
-	return a.fetch(ctx)
+	return f.newRunner(ctx).resource(a)
 }
 
 // FindAttributes implements [driver.AttributeFinder]. It sends SIZE and MDTM, also with
 // Exact. For a directory it returns neither size nor time.
 func (f *Fetcher) FindAttributes(ctx context.Context, req *fetch.Request) (*fetch.Attributes, error) {
-	a, err := f.access(ctx, req, finding)
+	a, err := f.newAccess(ctx, req, finding)
 	if err != nil {
 		return nil, err
 	}
 	var attr *fetch.Attributes
-	s, err := a.pool.do(ctx, a, func(s *session) error {
+	runner := f.newRunner(ctx)
+	s, err := runner.do(a, commands.enter, func(s *session) error {
 		if attr, err = a.attributes(s); err != nil {
 			return err
 		}
-		return s.run(commands{s}.raw(nil, a.opt.PostQuote))
+		return s.run(commands{s}.quoted(nil, a.opt.PostQuote))
 	})
 	if err != nil {
 		return nil, err
 	}
-	a.pool.release(s)
+	runner.release(s)
 	return attr, nil
 }
 
 // Replace implements [driver.Replacer]. It sends STOR, with REST before it if
 // Request.Offset is not zero.
 func (f *Fetcher) Replace(ctx context.Context, req *fetch.Request, body io.Reader) (*fetch.Attributes, error) {
-	return f.store(ctx, req, replacing, body)
+	return f.upload(ctx, req, replacing, body)
 }
 
 // Update implements [driver.Updater]. It sends APPE: the server appends body to the file,
 // or creates the file if it does not exist.
 func (f *Fetcher) Update(ctx context.Context, req *fetch.Request, body io.Reader) (*fetch.Attributes, error) {
-	return f.store(ctx, req, updating, body)
+	return f.upload(ctx, req, updating, body)
 }
 
-// store performs an upload. The source is rewound for each attempt.
-func (f *Fetcher) store(ctx context.Context, req *fetch.Request, p purpose, body io.Reader) (*fetch.Attributes, error) {
-	a, err := f.access(ctx, req, p)
+// upload performs an upload.
+func (f *Fetcher) upload(ctx context.Context, req *fetch.Request, p purpose, body io.Reader) (*fetch.Attributes, error) {
+	a, err := f.newAccess(ctx, req, p)
 	if err != nil {
 		return nil, err
 	}
-	u, closed := upload{a, newSource(body, a.trace)}, false
-	s, err := a.pool.do(ctx, a, func(s *session) error {
-		if err := u.src.rewind(); err != nil {
-			return a.fail(fetch.OpRead, &fetch.Error{Kind: fetch.ErrLocalIO, Err: err})
-		}
-		if err := s.run(commands{s}.upload(u)); err != nil {
-			return err
-		}
-		err := u.conclude(s)
-		closed = err != nil && isClosed(s.ctl.Err)
+	return f.newRunner(ctx).upload(upload{a, newSource(body, a.trace)})
+}
+
+// Edit implements [driver.Editor]: SIZE, RNFR and RNTO, DELE, MKD, RMD, MFMT or what the server has
+// in its place, SITE CHMOD, SITE SYMLINK, and HASH, XSHA256, XSHA1 or XMD5. The URL is that of the
+// directory. If the server supports pipelining, up to 64 commands are sent at once.
+func (f *Fetcher) Edit(ctx context.Context, req *fetch.Request, edits []fetch.Edit) error {
+	a, err := f.newAccess(ctx, req, editing)
+	if err != nil {
 		return err
-	})
-	switch {
-	case err == nil:
-		a.pool.release(s)
-	case !closed || len(a.opt.PostQuote) > 0:
-		return nil, err
-	default:
-		if err := u.concludeAnew(ctx); err != nil {
-			return nil, err
-		}
 	}
-	return &fetch.Attributes{Size: u.size()}, nil
+	return f.newRunner(ctx).edit(a, edits)
+}
+
+// Explain implements [driver.Explainer]. It returns the commands that Fetch would send,
+// without a connection.
+func (f *Fetcher) Explain(req *fetch.Request) (*fetch.Explanation, error) {
+	a, err := f.newAccess(context.Background(), req, fetching)
+	if err != nil {
+		return nil, err
+	}
+	return explanation(a)
 }
 
 // Close closes the idle sessions. A session in use is closed at the end of its Body.
@@ -193,4 +160,89 @@ func (f *Fetcher) terms(l fetch.Limits) sessions.Terms {
 		return sessions.Terms{Limit: -1, Limits: l}
 	}
 	return sessions.Terms{Limit: f.MaxIdle, Age: f.IdleTime, Limits: l}
+}
+
+// newRunner returns what performs the accesses under ctx.
+func (f *Fetcher) newRunner(ctx context.Context) runner { return runner{ctx, &f.pool} }
+
+// newAccess checks a request and returns the access for it. It does not connect.
+func (f *Fetcher) newAccess(ctx context.Context, req *fetch.Request, p purpose) (*access, error) {
+	loc, ok := req.Locator.(*locator.FTP)
+	if !ok || loc == nil {
+		return nil, driver.Fail(fetch.OpCheck, req.Locator, fetch.ErrUnsupported, fmt.Errorf("not an ftp URL but a %T", req.Locator))
+	}
+	if err := driver.CheckOctets(loc); err != nil {
+		return nil, err
+	}
+	env := driver.NewEnv(f.Env)
+	a := &access{loc: loc, login: loc.Login, req: req, conditions: conditions{
+		env: env, limits: env.Limits, email: env.Email, trace: driver.ContextTrace(ctx),
+		memory: &f.memory, terms: f.terms(env.Limits), exact: f.Exact, noEPSV: f.DisableEPSV, active: f.Active, check227: f.CheckHost, tlsSettings: tlsSettings{f.Security, f.ClearCommands},
+		quitTime: cmp.Or(f.QuitTime, defaultQuitTime),
+	}}
+	var err error
+	if a.opt, err = options(req); err != nil {
+		return nil, a.fail(fetch.OpCheck, err)
+	}
+	if err := a.check(p); err != nil {
+		return nil, a.fail(fetch.OpCheck, err)
+	}
+	a.locate(f.GuessType, p)
+	a.utf8 = !a.exact && (a.isListing() && a.opt.Facts || isBeyondASCII(append(slices.Clip(a.dirs), a.name)...))
+	a.takeLead()
+	a.key = a.makeKey()
+	a.hidden = a.asksHidden()
+	// updating: after pipelining has failed, the access is repeated, and APPE would append twice.
+	a.sequential = p == finding || p == updating || f.Exact || f.DisablePipelining || f.memory.noPipelining.has(a.server())
+	return a, nil
+}
+
+// resource performs a download or a listing (see [Fetcher.Fetch]).
+func (r runner) resource(a *access) (*fetch.Resource, error) {
+	s, b, err := r.startDownload(a)
+	if err != nil {
+		return nil, err
+	}
+	res := a.newResource(s, b)
+	if b.nothing {
+		r.release(s)
+	} else {
+		body := newBody(r, s, a, b)
+		if res.Lead, err = body.readLead(); err == nil {
+			body, err = proveStart(body)
+		}
+		if err != nil {
+			_ = body.Close()
+			return nil, err
+		}
+		res.Body = body
+	}
+	if body, ok := res.Body.(*body); ok && a.hidden && a.verb == "LIST" && !a.memory.listsHidden.has(a.server()) {
+		if a, res.Body, err = proveHidden(a, body); err != nil {
+			return nil, err
+		}
+	}
+	if res.Kind == fetch.KindDirectory {
+		res.Items = r.items(a, res.Body, res.Info.(*Info))
+	}
+	return res, nil
+}
+
+// newResource returns the Resource of a download that has been started.
+func (a *access) newResource(s *session, b download) *fetch.Resource {
+	res := &fetch.Resource{
+		Locator: a.loc, Body: io.NopCloser(strings.NewReader("")), Peer: s.peer, TLS: s.ctl.State(),
+		Attributes: fetch.Attributes{Size: b.size, ModTime: b.modTime},
+		Info:       &Info{Greeting: s.ctl.greeting, Welcome: s.ctl.welcome, Message: s.ctl.message, EntryPath: s.entry, Type: 'I', Unwanted: b.unwanted, Announced: s.ctl.announced},
+	}
+	if a.ascii() {
+		res.Info.(*Info).Type = 'A'
+	}
+	switch {
+	case a.isListing():
+		res.Kind, res.Size = fetch.KindDirectory, -1
+	case a.ascii():
+		res.Size = -1
+	}
+	return res
 }

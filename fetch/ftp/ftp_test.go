@@ -806,7 +806,7 @@ func TestPathsOfNames(t *testing.T) {
 			}
 			info := &Info{EntryPath: "/home"}
 			var got string
-			for item, err := range a.items(t.Context(), strings.NewReader(before+tc.line+"\r\n"), info) {
+			for item, err := range idleRunner(t).items(a, strings.NewReader(before+tc.line+"\r\n"), info) {
 				if err == nil {
 					got = strings.TrimPrefix(item.Locator.String(), "ftp://127.0.0.1")
 				}
@@ -820,7 +820,7 @@ func TestPathsOfNames(t *testing.T) {
 		}
 	}
 	a, info := &access{loc: at("/"), verb: "LIST", req: new(fetch.Request), conditions: notKept}, new(Info) // no reply to PWD
-	for item, err := range a.items(t.Context(), strings.NewReader(ls+"/x\r\n"), info) {
+	for item, err := range idleRunner(t).items(a, strings.NewReader(ls+"/x\r\n"), info) {
 		if err == nil {
 			t.Errorf("%+v", item)
 		}
@@ -917,3 +917,6 @@ func TestExplain(t *testing.T) {
 		t.Errorf("%+v %v", explained, err)
 	}
 }
+
+// idleRunner returns a runner without sessions, for what needs none.
+func idleRunner(t *testing.T) runner { return runner{ctx: t.Context(), pool: new(pool)} }

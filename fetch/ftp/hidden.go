@@ -2,12 +2,10 @@ package ftp
 
 import (
 	"bytes"
-	"errors"
 	"io"
 	"strings"
 	"time"
 
-	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/internal/ftplist"
 )
 
@@ -16,27 +14,17 @@ import (
 // nothing, or something else. So the first listing of a server by "LIST -a" must prove that it is
 // that of the directory: it has an entry ".", or all entries of a listing by LIST.
 
-// listAll is LIST with the option that includes hidden files.
-const listAll = "LIST -a"
-
-// asksHidden reports whether the access may send "LIST -a". Then it may send LIST, too, with all
-// commands before and after it.
-func (a *access) asksHidden() bool {
-	raw := len(a.opt.Quote) + len(a.opt.PreTransfer) + len(a.opt.PostQuote)
-	return a.opt.Hidden && a.verb == "LIST" && a.opt.ListCommand == "" && raw == 0 && a.req.Length == 0 && !a.pool.hidesFiles.has(a.server())
-}
-
 // maxProof is how many bytes of a listing are read at most before it counts as that of the directory.
 const maxProof = 1 << 20
 
 // proveHidden returns the listing of the directory, and its access: all, by "LIST -a", or if that
 // is another one, a listing by LIST.
-func proveHidden(a *access, all *body, restart restart) (*access, io.ReadCloser, error) {
+func proveHidden(a *access, all *body) (*access, io.ReadCloser, error) {
 	listed := begin(all)
 	refused := refusal(listed.err) && len(listed.text) == 0
 	switch {
 	case listed.dot:
-		a.pool.listsHidden.add(a.server())
+		a.memory.listsHidden.add(a.server())
 		return a, listed, nil
 	case listed.err != io.EOF && !refused:
 		return a, listed, nil // it is too long to be anything else, or it fails
@@ -44,21 +32,21 @@ func proveHidden(a *access, all *body, restart restart) (*access, io.ReadCloser,
 	_ = all.Close()
 	plain := *a
 	plain.hidden, plain.fellBack = false, false
-	s, d, err := restart(&plain)
+	s, d, err := all.runner.startDownload(&plain)
 	if err != nil {
 		return nil, nil, err
 	}
 	visible := &beginning{body: all, err: io.EOF} // a body at its end
 	if d.nothing {
-		a.pool.release(s)
+		all.runner.release(s)
 	} else {
-		visible = begin(newBody(s, &plain, d, restart))
+		visible = begin(newBody(all.runner, s, &plain, d))
 	}
 	switch {
 	case !refused && visible.err == io.EOF && visible.isPartOf(listed):
 		_, option, _ := strings.Cut(listAll, " ")
 		if _, isName := visible.names[option]; len(visible.names) > 0 && !isName {
-			a.pool.listsHidden.add(a.server())
+			a.memory.listsHidden.add(a.server())
 		}
 		_ = visible.Close()
 		return a, listed, nil
@@ -66,19 +54,6 @@ func proveHidden(a *access, all *body, restart restart) (*access, io.ReadCloser,
 		plain.noteHides()
 	}
 	return &plain, visible, nil
-}
-
-// noteHides remembers that the server takes "-a" for a name.
-func (a *access) noteHides() {
-	if !a.pool.hidesFiles.add(a.server()) {
-		a.trace.Note("the server does not support " + listAll + "; files whose names begin with a dot may be missing")
-	}
-}
-
-// refusesOption reports whether err is a refusal of "LIST -a" after which LIST may succeed.
-func refusesOption(err error) bool {
-	e, ok := errors.AsType[*fetch.Error](err)
-	return ok && refusal(err) && e.Code != 425 && e.Code != 426
 }
 
 // A beginning is a listing whose begin has been read.
@@ -106,18 +81,18 @@ func begin(b *body) *beginning {
 			end = len(l.text)
 		}
 		for line := range bytes.Lines(l.text[parsed:end]) {
-			l.add(parser.Add(string(line)))
+			l.note(parser.Add(string(line)))
 		}
 		parsed = end
 	}
 	if l.err == io.EOF {
-		l.add(parser.End())
+		l.note(parser.End())
 	}
 	return l
 }
 
-// add notes the names in lines.
-func (l *beginning) add(lines []ftplist.Line) {
+// note notes the names in lines.
+func (l *beginning) note(lines []ftplist.Line) {
 	for _, line := range lines {
 		switch {
 		case line.Class == ftplist.Entries:

@@ -1,6 +1,12 @@
 package ftp
 
-import "strings"
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/fetch1738/fetch1738/fetch"
+)
 
 // A serverProgram is a server program that has been measured. All but those with single set handle
 // commands that arrive in one packet. A server may show any greeting, so replies are checked here,
@@ -64,4 +70,56 @@ func programOf(greeting string) serverProgram {
 		}
 	}
 	return serverProgram{}
+}
+
+// abilities are what a session has found out about its server.
+type abilities struct {
+	program        serverProgram // if its greeting shows it
+	feats          features      // nil until FEAT has been sent
+	utf8           bool          // OPTS UTF8 ON was sent, or the server does not have it
+	noEPRT         bool          // it has refused EPRT
+	pret           bool          // it requires PRET
+	noTime         bool          // it has refused to set a modification time
+	dotted         bool          // names that begin with ~ are sent with ./ before them
+	connects       bool          // the port of a reply to the passive command could be connected to
+	retrStatesSize bool          // the replies to RETR state the size, which SIZE has confirmed
+	restarts       bool          // a transfer has shown that it obeys REST
+}
+
+// connectsLater reports whether a session connects to a port only when the command of the
+// transfer has been sent: on servers that have been measured, for uploads. Others (goftp, ftp-srv)
+// never close a port that the client has not connected to, as after a refusal.
+func (k *abilities) connectsLater(verb fetch.Op) bool {
+	return k.connects && k.program.name != "" && isUpload(verb)
+}
+
+// spelled returns a name as a session sends it.
+func (k *abilities) spelled(name string) string {
+	if k.dotted && strings.HasPrefix(name, "~") {
+		return "./" + name
+	}
+	return name
+}
+
+// mayChange reports whether there are servers that change a name: one with characters that are
+// special for Windows or in replies, or with octets that are no UTF-8. Other names beyond ASCII are
+// changed by servers without UTF8 only. As long as the reply to FEAT is not known, the server may
+// be one. The programs that have been measured do not cut a name at a space.
+func (k *abilities) mayChange(name string) bool {
+	_, knowsUTF8 := k.feats["UTF8"]
+	return isBeyondASCII(name) && !knowsUTF8 ||
+		!utf8.ValidString(name) || strings.ContainsAny(name, `"\:`) || strings.ContainsFunc(name, unicode.IsControl) ||
+		strings.Trim(name, " ") != name || strings.HasSuffix(name, ".") ||
+		strings.Contains(name, " ") && k.program.has == nil
+}
+
+// isBeyondASCII reports whether one of the names is UTF-8 and not ASCII. A name in another charset
+// is that of a server that has no UTF-8, or does not use it.
+func isBeyondASCII(names ...string) bool {
+	for _, name := range names {
+		if utf8.RuneCountInString(name) < len(name) && utf8.ValidString(name) {
+			return true
+		}
+	}
+	return false
 }

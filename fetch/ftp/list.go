@@ -2,7 +2,6 @@ package ftp
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"io"
 	"iter"
@@ -20,25 +19,25 @@ import (
 
 // items returns the entries of a listing. It skips lines that are not entries; Body
 // contains them, and info counts them.
-func (a *access) items(ctx context.Context, body io.Reader, info *Info) iter.Seq2[fetch.Item, error] {
+func (r runner) items(a *access, body io.Reader, info *Info) iter.Seq2[fetch.Item, error] {
 	info.Facts, info.Names = a.verb == "MLSD", a.verb == "NLST" && !a.byNames
 	info.Hides = !info.Facts
 	return func(yield func(fetch.Item, error) bool) {
-		l := &lister{access: a, ctx: ctx, info: info, yield: yield}
+		l := &lister{runner: r, access: a, info: info, yield: yield}
 		if readsNames(a) && a.verb == "LIST" {
 			l.merge = new(ftplist.Merge)
 		}
 		l.dir, l.paths = a.listed(info.EntryPath)
-		if l.read(wire.ReadAhead(ctx, body, a.req.Stream)) { // the loop may fetch the entries over this session
-			l.end()
+		if l.read(wire.ReadAhead(r.ctx, body, a.req.Stream)) { // the loop may fetch the entries over this session
+			l.conclude()
 		}
 	}
 }
 
 // A lister yields the entries of a listing.
 type lister struct {
+	runner
 	*access
-	ctx     context.Context
 	info    *Info
 	yield   func(fetch.Item, error) bool
 	text    *listing
@@ -47,14 +46,14 @@ type lister struct {
 	n       int      // entries so far
 	unread  string   // the first line that was not understood
 	cut     string   // the last line, if it has no line end and is an entry
-	held    held
+	held    heldBack
 	merge   *ftplist.Merge // nil if NLST does not take the place of lines that are not understood
 	ended   bool           // nothing takes the place of lines that are not understood any more
 	withAll bool           // names are those of NLST -a
 }
 
-// held is what is held until the end of a listing.
-type held struct {
+// heldBack is what is held until the end of a listing.
+type heldBack struct {
 	lines  []string // of the merge that were not understood, if they are to be reported
 	names  []string // of NLST in place of LIST, which have no kinds yet
 	octets int      // of both
@@ -89,7 +88,7 @@ func (l *lister) read(text io.Reader) bool {
 			l.cut = l.text.last
 		}
 		for _, p := range parsed {
-			if !l.add(p) {
+			if !l.take(p) {
 				return false
 			}
 		}
@@ -99,8 +98,8 @@ func (l *lister) read(text io.Reader) bool {
 	}
 }
 
-// add handles a line of a listing.
-func (l *lister) add(p ftplist.Line) bool {
+// take handles a line of a listing.
+func (l *lister) take(p ftplist.Line) bool {
 	if l.merge != nil {
 		l.merge.Add(p)
 	}
@@ -126,8 +125,8 @@ func (l *lister) holds(text string) bool {
 	return true
 }
 
-// end handles the end of the listing.
-func (l *lister) end() {
+// conclude handles the end of the listing.
+func (l *lister) conclude() {
 	if l.info.Unread > 0 && !l.text.isCut && l.lacksFacts() && l.withoutFacts() {
 		return
 	}
@@ -142,7 +141,7 @@ func (l *lister) end() {
 	for _, line := range l.held.lines {
 		l.opt.Unread(line)
 	}
-	if !l.ask(l.held.names) {
+	if !l.askKinds(l.held.names) {
 		return
 	}
 	err := l.endOfListing(l.n, l.unread, l.info)
@@ -156,6 +155,48 @@ func (l *lister) end() {
 	if err != nil {
 		l.fails(err)
 	}
+}
+
+// merged returns the names that the lines of a listing stand for that were not understood. ok is
+// false if NLST is refused, or does not show them.
+func (l *lister) merged() (rest []string, ok bool) {
+	for _, hidden := range slices.Compact([]bool{l.hidden, false}) { // -a first, if LIST had it
+		names, dots, err := l.listNames(l.access, hidden, l.paths)
+		l.info.Hides = l.info.Hides && !dots
+		if err != nil {
+			continue
+		}
+		if rest, ok = l.merge.Rest(names); ok {
+			l.withAll = hidden
+			l.trace.Note("the listing has lines that are not understood; NLST, SIZE, MDTM and CWD replace them")
+			return rest, true
+		}
+	}
+	return nil, false
+}
+
+// askKinds yields the entries of names, with what SIZE, MDTM and CWD say about them.
+func (l *lister) askKinds(names []string) bool {
+	q := &inquiry{access: l.access}
+	l.info.Asked = l.info.Asked || len(names) > 0
+	for group := range slices.Chunk(names, askedAtOnce) {
+		entries, err := l.inquire(q, group)
+		if err != nil {
+			l.yield(fetch.Item{}, err)
+			return false
+		}
+		for _, e := range entries {
+			if !l.emit(e, e.Name) {
+				return false
+			}
+		}
+	}
+	if l.verb == "LIST" && l.n == len(names) && q.found > 0 && !q.uncertain { // NLST has directories, too
+		l.memory.namesOnly(l.withAll).add(l.server())
+	}
+	leavesOut := l.merge != nil && l.merge.Headings > 0 && q.found == 0 // a heading may be a directory
+	l.info.Names = l.info.Names || q.uncertain || leavesOut
+	return true
 }
 
 // skip counts a line that may be an entry. It is reported at once, unless another listing may show it.
@@ -187,14 +228,33 @@ func (a *access) endOfListing(entries int, unread string, info *Info) error {
 	return nil
 }
 
-// UnreadError returns an error if lines of a listing were not understood, so that entries are
-// missing in its Items, of the kind [fetch.ErrProtocol]. It is to be called after the loop over
-// them. If no line was understood, the loop has had the error.
-func UnreadError(res *fetch.Resource) error {
-	if info, ok := res.Info.(*Info); ok && info.unread != nil {
-		return info.unread
+// lacksFacts reports whether LIST may take the place of a listing by MLSD: no line has been understood.
+func (l *lister) lacksFacts() bool { return l.verb == "MLSD" && l.n == 0 && readsNames(l.access) }
+
+// withoutFacts yields the entries of a listing by LIST in place of one by MLSD of which no line has
+// facts. It reports false if LIST is refused.
+func (l *lister) withoutFacts() bool {
+	l.memory.noFacts.add(l.server())
+	a := *l.access
+	a.opt.Facts, a.fellBack = false, false
+	a.becomeListing()
+	a.hidden = a.asksHidden()
+	res, err := l.resource(&a)
+	if err != nil {
+		return false
 	}
-	return nil
+	if res.Body != nil {
+		defer res.Body.Close()
+	}
+	l.trace.Note("the lines of MLSD have no facts; LIST replaces it")
+	for item, err := range res.Items {
+		if !l.yield(item, err) {
+			break
+		}
+	}
+	info := res.Info.(*Info)
+	l.info.Unread, l.info.unread, l.info.Names, l.info.Asked, l.info.Facts, l.info.Hides = info.Unread, info.unread, info.Names, info.Asked, false, info.Hides
+	return true
 }
 
 // item returns the Item of an entry of a directory, which is given as arguments of CWD. line is that
@@ -232,35 +292,3 @@ const HeaderUnique = "unique"
 // HeaderPerm is a field of Item.Header: what the user may do with the entry, in the letters
 // of RFC 3659 §7.5.5. Only listings by MLSD have it.
 const HeaderPerm = "perm"
-
-// listed returns the directory that is listed as arguments of CWD, and the paths that servers write
-// before its names: relative to it, as it was requested, and by the working directory after the
-// login, which is empty if it is not known. A path within one component is not split.
-func (a *access) listed(home string) (dir, paths []string) {
-	dir, arg := a.loc.CWD, a.loc.Name
-	if a.verb == "NLST" && strings.ContainsAny(arg, "*?[") {
-		arg = strings.TrimSuffix(arg[:strings.LastIndexByte(arg, '/')+1], "/") // the directory of a pattern
-	}
-	if arg != "" {
-		dir = append(slices.Clip(dir), arg)
-		paths = append(paths, arg+"/", "./"+arg+"/") // see session.trySpellings
-	}
-	paths = append(paths, "./")
-	if slices.ContainsFunc(dir, func(part string) bool { return part == "" || slices.Contains(strings.Split(part, "/"), "..") }) {
-		return dir, paths // only the server knows where these lead
-	}
-	below := ""
-	for _, part := range dir {
-		if strings.HasPrefix(part, "/") {
-			home, below = "", ""
-		}
-		below += strings.TrimSuffix(part, "/") + "/"
-	}
-	if below != "" {
-		paths = append(paths, below)
-	}
-	if home != "" {
-		paths = append(paths, strings.TrimSuffix(home, "/")+"/"+below)
-	}
-	return dir, paths
-}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	sessions "github.com/fetch1738/fetch1738/fetch/internal/session"
 	"github.com/fetch1738/fetch1738/fetch/internal/talk"
 )
@@ -11,7 +12,8 @@ import (
 // A login makes a session one of a user.
 type login struct {
 	*session
-	alternative string // to USER, if that is refused; "" once it has been sent
+	list        func(commands) []command // what follows the login
+	alternative string                   // to USER, if that is refused; "" once it has been sent
 }
 
 // perform reads the greeting and sends USER and what the server requests in reply, with the commands for
@@ -181,7 +183,7 @@ func (l *login) withPASS() []string {
 	}
 	lines = append(lines, evidence...)
 	l.typ = l.access.typ // after TYPE
-	_, others := together(commands{l.session}.untilTransfer())
+	_, others := together(l.list(commands{l.session}))
 	l.typ = 0
 	return append(lines, others...)
 }
@@ -242,4 +244,79 @@ func (l *login) probeCommands() []string {
 		return nil
 	}
 	return []string{"PWD", "TYPE " + string(a.typ)}
+}
+
+// dial connects and logs in, for the commands in list. Until the greeting has come, o.Context applies.
+func dial(ctx context.Context, o sessions.Opening, a *access, list func(commands) []command) (*session, error) {
+	s := &session{key: a.key, ctx: o.Context, access: a, quitTime: a.quitTime}
+	conn, err := a.env.Connect(o.Context, a.target())
+	if err != nil {
+		return nil, err
+	}
+	// Through a proxy, the remote address is that of the proxy, which has another port.
+	if peer := driver.AddrPort(conn.RemoteAddr()); peer.Port() == a.target().Port {
+		s.peer = peer
+	}
+	s.ctl = newControl(o.Context, conn, a.limits, a.trace)
+	s.ctl.knowsIAC = a.exact // doubled, if no other command may be sent to find out
+	if err := (&login{s, list, a.opt.AlternativeToUser}).perform(ctx, o); err != nil {
+		s.End()
+		return nil, err
+	}
+	return s, nil
+}
+
+// startTLS sends AUTH TLS. Replies received before the handshake must not count after it
+// (CVE-2021-22947).
+func (l *login) startTLS() error {
+	r, err := l.ctl.exchange("AUTH TLS")
+	agreed := r.Class() == 2 || r.Code == 334 // 334 is sent by servers older than the RFC
+	switch {
+	case err != nil:
+		return l.failure(err)
+	case !agreed && l.access.tlsSettings.Security == TryTLS:
+		l.ctl.Trace.Note("the server refused AUTH TLS; continuing without encryption")
+		return nil
+	case !agreed:
+		return l.failure(&fetch.Error{Kind: fetch.ErrUnsupported, Code: r.Code, Reply: r.Text, Err: errNoTLS})
+	case l.ctl.Waiting():
+		return l.failure(l.ctl.Fail(talk.Violation("", "data in the clear between AUTH and TLS")))
+	}
+	return l.secure()
+}
+
+// protect sets the protection of data connections (RFC 4217 §9), and ends TLS on the
+// control connection if ClearCommands says so.
+func (l *login) protect() error {
+	for _, command := range []string{"PBSZ 0", "PROT " + l.access.protection()} {
+		r, err := l.ctl.exchange(command)
+		switch {
+		case err != nil:
+			return l.failure(err)
+		case r.Class() == 2:
+			l.private = command == "PROT P"
+		case command == "PROT P" && l.access.tlsSettings.Security == TryTLS && !l.access.implicit():
+			l.ctl.Trace.Note("the server refused PROT P; data connections are not encrypted")
+		case command == "PROT P":
+			return l.failure(&fetch.Error{Kind: fetch.ErrUnsupported, Code: r.Code, Reply: r.Text, Err: errNoTLS})
+		}
+	}
+	return l.clearCommands()
+}
+
+// clearCommands sends CCC and ends TLS on the control connection.
+func (l *login) clearCommands() error {
+	how := l.access.tlsSettings.clear
+	if how == KeepTLS {
+		return nil
+	}
+	r, err := l.ctl.exchange("CCC")
+	if err != nil {
+		return l.failure(err)
+	}
+	if r.Class() != 2 {
+		l.ctl.Trace.Note("the server refused CCC; the control connection stays encrypted")
+		return nil
+	}
+	return l.failure(l.ctl.StopTLS(l.ctx, how == CCCActive, defaultQuitTime))
 }

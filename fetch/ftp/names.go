@@ -14,96 +14,43 @@ import (
 // entries if it has all names that were understood, and one for each line that was not. SIZE, MDTM
 // and CWD show what a name is.
 
-// readsNames reports whether NLST may take the place of a listing that is not understood.
-func readsNames(a *access) bool {
-	raw := len(a.opt.Quote) + len(a.opt.PreTransfer) + len(a.opt.PostQuote)
-	return a.reuses() && raw == 0 && a.opt.ListCommand == "" && !a.opt.ListOnly && a.typecode() != 'd'
-}
-
-// lacksFacts reports whether LIST may take the place of a listing by MLSD: no line has been understood.
-func (l *lister) lacksFacts() bool { return l.verb == "MLSD" && l.n == 0 && readsNames(l.access) }
-
-// withoutFacts yields the entries of a listing by LIST in place of one by MLSD of which no line has
-// facts. It reports false if LIST is refused.
-func (l *lister) withoutFacts() bool {
-	l.pool.noFacts.add(l.server())
-	a := *l.access
-	a.opt.Facts, a.fellBack = false, false
-	a.list()
-	a.hidden = a.asksHidden()
-	res, err := a.fetch(l.ctx)
-	if err != nil {
-		return false
-	}
-	if res.Body != nil {
-		defer res.Body.Close()
-	}
-	l.trace.Note("the lines of MLSD have no facts; LIST replaces it")
-	for item, err := range res.Items {
-		if !l.yield(item, err) {
-			break
-		}
-	}
-	info := res.Info.(*Info)
-	l.info.Unread, l.info.unread, l.info.Names, l.info.Asked, l.info.Facts, l.info.Hides = info.Unread, info.unread, info.Names, info.Asked, false, info.Hides
-	return true
-}
-
-// merged returns the names that the lines of a listing stand for that were not understood. ok is
-// false if NLST is refused, or does not show them.
-func (l *lister) merged() (rest []string, ok bool) {
-	for _, hidden := range slices.Compact([]bool{l.hidden, false}) { // -a first, if LIST had it
-		names, err := l.listNames(hidden)
-		if err != nil {
-			continue
-		}
-		if rest, ok = l.merge.Rest(names); ok {
-			l.withAll = hidden
-			l.trace.Note("the listing has lines that are not understood; NLST, SIZE, MDTM and CWD replace them")
-			return rest, true
-		}
-	}
-	return nil, false
-}
-
 var errOtherNames = errors.New("NLST lists names of other directories, or too many")
 
-// listNames returns the names that NLST lists, each once.
-func (l *lister) listNames(hidden bool) ([]string, error) {
-	a := *l.access
+// listNames returns the names that NLST lists, each once. dots reports whether one begins with a dot,
+// or an entry "." is listed. paths are what the server may write before them.
+func (r runner) listNames(of *access, hidden bool, paths []string) (names []string, dots bool, err error) {
+	a := *of
 	a.verb, a.typ, a.hidden, a.fellBack = "NLST", 'A', hidden, false
-	restart := restarter(l.ctx)
-	s, d, err := restart(&a)
+	s, d, err := r.startDownload(&a)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	if d.nothing {
-		l.pool.release(s)
-		return nil, nil
+		r.release(s)
+		return nil, false, nil
 	}
-	body := newBody(s, &a, d, restart)
+	body := newBody(r, s, &a, d)
 	defer body.Close()
 	body.silent = true
 	text := &io.LimitedReader{R: body, N: maxListing}
-	lines := newListing(text, a.limits.Line, ftplist.Parser{Dirs: l.paths, Names: true})
-	var names []string
+	lines := newListing(text, a.limits.Line, ftplist.Parser{Dirs: paths, Names: true})
 	seen := make(map[string]struct{})
 	for {
 		parsed, err := lines.next()
 		switch {
 		case err == io.EOF && text.N > 0:
-			return names, nil
+			return names, dots, nil
 		case err != nil:
-			return nil, err
+			return nil, dots, err
 		case lines.isCut:
-			return nil, errOtherNames // the name may be cut
+			return nil, dots, errOtherNames // the name may be cut
 		}
 		for _, p := range parsed {
 			_, again := seen[p.Entry.Name]
-			l.info.Hides = l.info.Hides && !strings.HasPrefix(p.Entry.Name, ".")
+			dots = dots || strings.HasPrefix(p.Entry.Name, ".")
 			switch {
 			case p.Class == ftplist.Unread:
-				return nil, errOtherNames
+				return nil, dots, errOtherNames
 			case p.Class == ftplist.Entries && !again:
 				seen[p.Entry.Name] = struct{}{}
 				names = append(names, p.Entry.Name)
@@ -116,42 +63,9 @@ func (l *lister) listNames(hidden bool) ([]string, error) {
 // access may use it.
 const askedAtOnce = maxAhead / 2
 
-// ask yields the entries of names, with what SIZE, MDTM and CWD say about them.
-func (l *lister) ask(names []string) bool {
-	q := &inquiry{lister: l}
-	l.info.Asked = l.info.Asked || len(names) > 0
-	for group := range slices.Chunk(names, askedAtOnce) {
-		var entries []ftplist.Entry
-		a := *l.access
-		a.verb, a.typ, a.hidden, a.fellBack, a.opt.CreateDirs = "", 'I', false, false, false
-		s, err := l.pool.do(l.ctx, &a, func(s *session) (err error) {
-			if err = s.run(commands{s}.enter()); err == nil {
-				entries, err = q.ask(s, group)
-			}
-			return err
-		})
-		if err != nil {
-			l.yield(fetch.Item{}, err)
-			return false
-		}
-		l.pool.release(s)
-		for _, e := range entries {
-			if !l.emit(e, e.Name) {
-				return false
-			}
-		}
-	}
-	if l.verb == "LIST" && l.n == len(names) && q.found > 0 && !q.uncertain { // NLST has directories, too
-		l.pool.namesOnly(l.withAll).add(l.server())
-	}
-	leavesOut := l.merge != nil && l.merge.Headings > 0 && q.found == 0 // a heading may be a directory
-	l.info.Names = l.info.Names || q.uncertain || leavesOut
-	return true
-}
-
 // An inquiry asks about the names of one directory.
 type inquiry struct {
-	*lister
+	*access
 	begun     bool
 	sizes     question
 	times     question
@@ -160,16 +74,30 @@ type inquiry struct {
 	uncertain bool // there are names that are neither those of files nor of directories
 }
 
-// path returns a name in the listed directory as it is sent.
-func (q *inquiry) path(name string) string {
+// sentName returns a name in the listed directory as it is sent.
+func (q *inquiry) sentName(name string) string {
 	if dir := q.access.name; dir != "" && dir != "." { // with the Method NoCWD
 		return strings.TrimSuffix(dir, "/") + "/" + name
 	}
 	return name
 }
 
-// ask asks about names.
-func (q *inquiry) ask(s *session, names []string) ([]ftplist.Entry, error) {
+// inquire asks about a group of names.
+func (r runner) inquire(q *inquiry, names []string) (entries []ftplist.Entry, err error) {
+	a := *q.access
+	a.verb, a.typ, a.hidden, a.fellBack, a.opt.CreateDirs = "", 'I', false, false, false
+	s, err := r.do(&a, commands.enter, func(s *session) error {
+		entries, err = q.inquire(s, names)
+		return err
+	})
+	if err == nil {
+		r.release(s)
+	}
+	return entries, err
+}
+
+// inquire asks about names.
+func (q *inquiry) inquire(s *session, names []string) ([]ftplist.Entry, error) {
 	var lines []string
 	if s.typ != 'I' { // some servers refuse SIZE in type A
 		lines = append(lines, "TYPE I")
@@ -178,7 +106,7 @@ func (q *inquiry) ask(s *session, names []string) ([]ftplist.Entry, error) {
 		lines = append(lines, lineOf("SIZE", s.entry))
 	}
 	for _, name := range names {
-		if name = s.spelled(q.path(name)); !q.sizes.unsupported {
+		if name = s.spelled(q.sentName(name)); !q.sizes.unsupported {
 			lines = append(lines, "SIZE "+name)
 		}
 		if !q.times.unsupported {
@@ -201,16 +129,16 @@ func (q *inquiry) ask(s *session, names []string) ([]ftplist.Entry, error) {
 	entries := make([]ftplist.Entry, len(names))
 	for i, name := range names {
 		e := ftplist.Entry{Name: name, Size: -1}
-		err := q.sizes.ask(func() error {
-			size, err := s.size(q.path(name))
+		err := q.sizes.put(func() error {
+			size, err := s.size(q.sentName(name))
 			if err == nil {
 				e.Size = size
 			}
 			return err
 		})
 		if err == nil {
-			err = q.times.ask(func() error {
-				when, err := s.modTime(q.path(name))
+			err = q.times.put(func() error {
+				when, err := s.modTime(q.sentName(name))
 				if err == nil {
 					e.ModTime = when
 				}
@@ -222,9 +150,9 @@ func (q *inquiry) ask(s *session, names []string) ([]ftplist.Entry, error) {
 		}
 		entries[i] = e
 	}
-	q.sizes.end()
-	q.times.end()
-	return entries, q.enter(s, entries)
+	q.sizes.settle()
+	q.times.settle()
+	return entries, q.tryEach(s, entries)
 }
 
 // A question is a command that is sent with each name.
@@ -234,8 +162,8 @@ type question struct {
 	answered    bool // another one has a result
 }
 
-// ask calls do, which sends the command. Its error is that of the session.
-func (q *question) ask(do func() error) error {
+// put calls do, which sends the command. Its error is that of the session.
+func (q *question) put(do func() error) error {
 	if q.unsupported {
 		return nil
 	}
@@ -244,11 +172,11 @@ func (q *question) ask(do func() error) error {
 	return unlessRefused(err)
 }
 
-// end is called when a group of names has been asked about.
-func (q *question) end() { *q = question{unsupported: q.unsupported || q.unknown && !q.answered} }
+// settle is called when a group of names has been asked about.
+func (q *question) settle() { *q = question{unsupported: q.unsupported || q.unknown && !q.answered} }
 
-// enter tries to change to each name that may be that of a directory.
-func (q *inquiry) enter(s *session, entries []ftplist.Entry) error {
+// tryEach tries to change to each name that may be that of a directory.
+func (q *inquiry) tryEach(s *session, entries []ftplist.Entry) error {
 	back := []string{"CWD " + s.entry}
 	for _, dir := range q.dirs {
 		back = append(back, "CWD "+s.spelled(dir))
@@ -258,7 +186,7 @@ func (q *inquiry) enter(s *session, entries []ftplist.Entry) error {
 	for i := range entries {
 		switch e := &entries[i]; {
 		case e.Size >= 0 && !q.sizesDirs:
-		case strings.HasPrefix(q.path(e.Name), "~"), strings.Contains(returns, " ~"): // may be sent twice
+		case strings.HasPrefix(q.sentName(e.Name), "~"), strings.Contains(returns, " ~"): // may be sent twice
 			alone = append(alone, e)
 		default:
 			ahead = append(ahead, e)
@@ -267,7 +195,7 @@ func (q *inquiry) enter(s *session, entries []ftplist.Entry) error {
 	for group := range slices.Chunk(ahead, max(1, maxAhead/(1+len(back)))) {
 		var lines []string
 		for _, e := range group {
-			lines = append(append(lines, "CWD "+q.path(e.Name)), back...)
+			lines = append(append(lines, "CWD "+q.sentName(e.Name)), back...)
 		}
 		if err := s.sendAhead(lines); err != nil {
 			return err
@@ -288,8 +216,8 @@ func (q *inquiry) enter(s *session, entries []ftplist.Entry) error {
 
 // enterOne sends CWD with a name, and returns to the listed directory.
 func (q *inquiry) enterOne(s *session, e *ftplist.Entry) error {
-	returns := s.ctl.isNext("CWD " + q.path(e.Name)) // the CWDs back have been sent, whatever the reply
-	switch err := s.cwd(q.path(e.Name)); {
+	returns := s.ctl.isNext("CWD " + q.sentName(e.Name)) // the CWDs back have been sent, whatever the reply
+	switch err := s.cwd(q.sentName(e.Name)); {
 	case err == nil:
 		e.Type, e.Size, returns = ftplist.Dir, -1, true
 		q.found++

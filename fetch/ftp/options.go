@@ -115,3 +115,59 @@ func checkLine(what, s string) error {
 // quotes reports whether raw commands are sent before the transfer. They must not be sent again, and
 // what they have changed is not known.
 func (o *Options) quotes() bool { return len(o.Quote)+len(o.PreTransfer) > 0 }
+
+// Security selects the connections of ftp URLs that are encrypted, by AUTH TLS (RFC 4217).
+type Security uint8
+
+// The values of Security. With RequireControl and RequireTLS, an access to a server that refuses
+// TLS on the control connection fails with kind ErrUnsupported before the user name is sent.
+const (
+	NoTLS          Security = iota // no encryption; ftps URLs are encrypted as with RequireTLS anyway
+	TryTLS                         // encrypt what the server agrees to; no protection from an active attacker
+	RequireControl                 // require TLS for commands and replies; data is not encrypted
+	RequireTLS                     // require TLS for commands, replies and data
+)
+
+// ClearCommands selects how TLS is ended on the control connection (RFC 4217 §12.3).
+type ClearCommands uint8
+
+// The values of ClearCommands.
+const (
+	KeepTLS    ClearCommands = iota // TLS is not ended
+	CCCPassive                      // the server sends close_notify; the client sends none
+	CCCActive                       // the client sends close_notify first, then the server
+)
+
+// tlsSettings holds the TLS settings of a Fetcher.
+type tlsSettings struct {
+	Security
+	clear ClearCommands
+}
+
+// Active configures active mode, in which the server connects to a port of the client.
+// The client announces the port with EPRT (RFC 2428) or, if the server refuses EPRT over
+// IPv4, with PORT. It accepts only connections from the peer of the control connection,
+// within Limits.Connect. Active mode is not supported through a proxy.
+type Active struct {
+	// Host is the address to listen on and to announce to the server: an IP address,
+	// the name of a network interface, or a host name. If empty, it is the local
+	// address of the control connection. An address that does not belong to this host
+	// is announced anyway, for a router that forwards the connection; the port is then
+	// opened at the local address of the control connection.
+	Host string
+	// Ports are the first and the last port to try. Zeros mean any free port.
+	Ports [2]uint16
+	// DisableEPRT sends PORT without trying EPRT first. Over IPv6 it has no effect.
+	DisableEPRT bool
+}
+
+// check returns an error unless the settings are valid. A nil Active is.
+func (a *Active) check() error {
+	switch {
+	case a == nil:
+		return nil
+	case a.Ports[1] < a.Ports[0]:
+		return &fetch.Error{Kind: fetch.ErrUnsupported, Err: fmt.Errorf("invalid port range %d-%d", a.Ports[0], a.Ports[1])}
+	}
+	return checkLine("the address to listen on", a.Host)
+}

@@ -10,6 +10,9 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 )
 
+// A connector makes the data connections of a session, in active or passive mode.
+type connector struct{ *session }
+
 // passiveFor connects to a port for the transfer that command starts. Before, it sends PRET, which names
 // that transfer, if Options.PRET is set, or once a refusal has said that the server requires it.
 func (s connector) passiveFor(command string) (*dataConn, error) {
@@ -25,15 +28,15 @@ func (s connector) passiveFor(command string) (*dataConn, error) {
 	}
 	d, err := s.passive(s.connectsLater(verbOf(command)))
 	e, _ := errors.AsType[*fetch.Error](err)
-	if known || s.access.exact || !refusal(err) || !names(e.Reply, "PRET") {
+	if known || s.access.exact || !refusal(err) || !mentions(e.Reply, "PRET") {
 		return d, err
 	}
 	s.pret = true
 	return s.passiveFor(command)
 }
 
-// names reports whether a text has a command as a word.
-func names(text, verb string) bool {
+// mentions reports whether a text has a command as a word.
+func mentions(text, verb string) bool {
 	words := strings.FieldsFunc(strings.ToUpper(text), func(r rune) bool { return r < 'A' || 'Z' < r })
 	return slices.Contains(words, verb)
 }
@@ -47,7 +50,7 @@ func (s connector) passive(later bool) (*dataConn, error) {
 		if err == nil || s.onlyEPSV() || s.ctl.Err != nil || s.ctx.Err() != nil || errors.Is(err, fetch.ErrRefused) { // the policy; PASV leads to the same address
 			return d, err
 		}
-		s.access.pool.pasvOnly.add(s.access.server())
+		s.access.memory.pasvOnly.add(s.access.server())
 		s.ctl.Trace.Note("no data connection with EPSV; trying PASV")
 	}
 	return s.passiveData(s.plainPort, later)
@@ -82,7 +85,7 @@ func (s connector) connectData(d *dataConn) error {
 
 // passiveCommand returns the command to try first.
 func (s *session) passiveCommand() string {
-	if !s.onlyEPSV() && (s.access.noEPSV || s.access.pool.pasvOnly.has(s.access.server())) {
+	if !s.onlyEPSV() && (s.access.noEPSV || s.access.memory.pasvOnly.has(s.access.server())) {
 		return "PASV"
 	}
 	return "EPSV"
@@ -106,7 +109,7 @@ func (s connector) extendedPort() (uint16, error) {
 	case err != nil:
 		err = s.failure(err)
 		if fetch.KindOf(s.ctl.Err) == fetch.ErrConnectionFailed && s.ctl.replied && !s.ctl.began && !s.onlyEPSV() {
-			s.access.pool.pasvOnly.add(s.access.server())
+			s.access.memory.pasvOnly.add(s.access.server())
 			s.access.fellBack = true // some firewalls end the session: the access is tried again, with PASV
 		}
 		return 0, err

@@ -223,7 +223,7 @@ func (l *talliedListener) Close() error {
 func TestServersAreForgotten(t *testing.T) {
 	var s servers
 	for port := range uint16(2*maxServers + 1) {
-		at := server{"h", port}
+		at := serverKey{"h", port}
 		s.add(at)
 		n := 0
 		s.Range(func(any, any) bool { n++; return true })

@@ -23,31 +23,6 @@ import (
 // would transfer. STOR waits for all replies, but not for the data connection; APPE and raw
 // commands wait for all. The commands of Edit, which have no data, are sent together.
 
-// evidence is what a session knows of commands that arrive together.
-type evidence struct {
-	proven  bool // the server has answered two of them
-	planned bool // those of the access were sent together with PASS
-	refused bool // the latest transfer, before its first byte
-}
-
-// isPrepared reports whether the session is in the directory of the access and has its type.
-func (s commands) isPrepared() bool {
-	rest, ok := s.remaining(s.access.dirs)
-	return ok && len(rest) == 0 && s.typ == s.access.typ
-}
-
-// untilTransfer returns the commands of the access until its transfer has begun.
-func (s commands) untilTransfer() []command {
-	switch a := s.access; {
-	case isUpload(a.verb):
-		return s.upload(upload{access: a})
-	case a.verb == "": // Edit sends its own commands
-		return s.enter()
-	default:
-		return s.download(new(download))
-	}
-}
-
 // startAccess starts an access on a session: it connects to the port that was requested with the
 // previous transfer. If names may be beyond ASCII, the reply to FEAT decides what is sent before them;
 // only the programs of serverPrograms are known to bear both.
@@ -66,23 +41,6 @@ func (s *session) startAccess() error {
 		return err
 	}
 	return nil
-}
-
-// checkPipelining checks whether the current access has failed because the server does not support
-// pipelining. Then it is to be done again, one command at a time.
-func (s *session) checkPipelining() {
-	if s.ctl.pipeliningFailed && !s.access.fellBack {
-		s.access.fellBack = true
-		s.recordLoss()
-	}
-}
-
-// recordLoss remembers that the server loses commands that arrive early, or ports that are
-// requested early.
-func (s *session) recordLoss() {
-	if s.proven, s.access.sequential = false, true; !s.access.pool.noPipelining.add(s.access.server()) {
-		s.ctl.Trace.Note("the server does not support pipelining; sending one command at a time")
-	}
 }
 
 // readPending reads the replies that the previous access has not read. If that access requested a

@@ -24,7 +24,7 @@ const (
 
 // proveStart returns b, or the body of another transfer that takes its place. The caller closes it,
 // also after an error.
-func proveStart(b *body, restart restart) (*body, error) {
+func proveStart(b *body) (*body, error) {
 	if b.begun.offset == 0 || b.s.restarts || b.startKnown() {
 		return b, nil
 	}
@@ -48,7 +48,7 @@ func proveStart(b *body, restart restart) (*body, error) {
 		return b, nil
 	}
 	b.a.trace.Note("the replies do not show whether the server obeys REST: comparing what comes with the beginning of the file")
-	beginning, err := again(b, restart, 0)
+	beginning, err := another(b, 0)
 	if err != nil {
 		return b, err
 	}
@@ -64,7 +64,7 @@ func proveStart(b *body, restart restart) (*body, error) {
 		b.s.restarts = true
 	}
 	if !all && !ended {
-		again, err := proveAgain(beginning, restart, b.begun.offset, held)
+		again, err := proveAgain(beginning, b.begun.offset, held)
 		again.a.opt.PostQuote = b.a.opt.PostQuote
 		return again, err
 	}
@@ -80,8 +80,8 @@ func proveStart(b *body, restart restart) (*body, error) {
 
 // proveAgain ends the transfer of b and returns the body of one from an offset, which must begin as
 // the one before did.
-func proveAgain(b *body, restart restart, offset int64, begins []byte) (*body, error) {
-	again, err := again(b, restart, offset)
+func proveAgain(b *body, offset int64, begins []byte) (*body, error) {
+	again, err := another(b, offset)
 	if err != nil {
 		return b, err
 	}
@@ -98,9 +98,9 @@ func proveAgain(b *body, restart restart, offset int64, begins []byte) (*body, e
 	return again, nil
 }
 
-// again ends the transfer of b and returns the body of another one of the same file. It takes
+// another ends the transfer of b and returns the body of another one of the same file. It takes
 // another session if this one cannot be used any more.
-func again(b *body, restart restart, offset int64) (*body, error) {
+func another(b *body, offset int64) (*body, error) {
 	a, req := *b.a, *b.a.req
 	if req.Offset = offset; req.Length == 0 {
 		req.Length = 1 // it is not the whole file that the caller wants
@@ -121,16 +121,16 @@ func again(b *body, restart restart, offset int64) (*body, error) {
 		return nil, unproven(&a, err)
 	default:
 		b.release()
-		if s, begun, err = restart(&a); err != nil {
+		if s, begun, err = b.runner.startDownload(&a); err != nil {
 			return nil, err
 		}
 	}
 	if begun.nothing {
-		a.pool.release(s)
+		b.runner.release(s)
 		return nil, changed(b)
 	}
-	next := newBody(s, &a, download{size: b.begun.size, byReply: b.begun.byReply, asked: true, offset: offset}, nil)
-	next.tally.left, next.begun.modTime, next.repeat.seen, next.asks = b.tally.left, b.begun.modTime, nil, false
+	next := newBody(b.runner, s, &a, download{size: b.begun.size, byReply: b.begun.byReply, asked: true, offset: offset})
+	next.tally.left, next.begun.modTime, next.repeat, next.asks = b.tally.left, b.begun.modTime, repetition{tried: true}, false
 	return next, nil
 }
 

@@ -204,6 +204,7 @@ var shortfalls = []struct {
 	listing bool // only of listings
 	kind    fetch.ErrorKind
 }{
+
 	{"truncated", false, fetch.ErrTruncated},                // Pure-FTPd: 226-Output truncated to 10000 matches
 	{"failed to open directory", true, fetch.ErrPermission}, // vsftpd: 226 Transfer done (but failed to open directory).
 	{"unable to read", true, fetch.ErrPermission},           // Pure-FTPd: 226-Sorry, we were unable to read [.]
@@ -231,3 +232,25 @@ func shortfall(text string, listing bool, names ...string) (fetch.ErrorKind, boo
 }
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+
+// features holds the reply to FEAT (RFC 2389): the parameters of each extension to
+// RFC 959 that the server supports, by its name in upper case.
+type features map[string]string
+
+// parseFeatures parses the reply to FEAT. The lines of features are those between the first and the
+// last. RFC 2389 §3.2 has one space before each; some servers send a tab, several spaces, none, or
+// "211-", which is no part of the text.
+func parseFeatures(text string) features {
+	f := features{}
+	lines := strings.Split(text, "\n")
+	for _, line := range lines[1:max(1, len(lines)-1)] {
+		name, parameters := strings.TrimSpace(line), ""
+		if i := strings.IndexAny(name, blanks); i >= 0 {
+			name, parameters = name[:i], strings.TrimLeft(name[i:], blanks)
+		}
+		if name != "" {
+			f[strings.ToUpper(name)] = parameters
+		}
+	}
+	return f
+}

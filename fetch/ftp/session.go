@@ -2,15 +2,17 @@ package ftp
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"net"
 	"net/netip"
 	"slices"
+	"strings"
 	"time"
+	"unicode"
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/driver"
-	sessions "github.com/fetch1738/fetch1738/fetch/internal/session"
 	"github.com/fetch1738/fetch1738/fetch/internal/talk"
 )
 
@@ -50,28 +52,14 @@ type place struct {
 	unseen     bool     // one of dirs may have another name on the server: it was not found in a listing, or not looked for
 }
 
+// protection is what TLS protects in a session.
+type protection struct {
+	config  *tls.Config // nil as long as the session is not under TLS
+	private bool        // data connections are under TLS too
+}
+
 // isHome reports whether the session is in its login directory.
 func (p *place) isHome() bool { return !p.dirUnknown && len(p.dirs) == 0 }
-
-// dial connects and logs in. Until the greeting has come, o.Context applies.
-func dial(ctx context.Context, o sessions.Opening, a *access) (*session, error) {
-	s := &session{key: a.key, ctx: o.Context, access: a, quitTime: a.quitTime}
-	conn, err := a.env.Connect(o.Context, a.target())
-	if err != nil {
-		return nil, err
-	}
-	// Through a proxy, the remote address is that of the proxy, which has another port.
-	if peer := driver.AddrPort(conn.RemoteAddr()); peer.Port() == a.target().Port {
-		s.peer = peer
-	}
-	s.ctl = newControl(o.Context, conn, a.limits, a.trace)
-	s.ctl.knowsIAC = a.exact // doubled, if no other command may be sent to find out
-	if err := (&login{s, a.opt.AlternativeToUser}).perform(ctx, o); err != nil {
-		s.End()
-		return nil, err
-	}
-	return s, nil
-}
 
 // Permit asks the policy whether access a may use the session.
 func (s *session) Permit(ctx context.Context, a *access) error {
@@ -153,42 +141,6 @@ func (s *session) End() {
 }
 
 // The commands of an access.
-
-// remaining returns the rest of the way to a directory. It reports false if the way begins in the login
-// directory.
-func (s commands) remaining(dirs []string) ([]string, bool) {
-	if n := len(s.dirs); !s.dirUnknown && !(s.unseen && looksFor(s.access)) && n <= len(dirs) && slices.Equal(s.dirs, dirs[:n]) {
-		return dirs[n:], true
-	}
-	return dirs, false
-}
-
-func (s *session) home() error {
-	if s.isHome() {
-		return nil
-	}
-	if err := s.changeDir(s.entry); err != nil {
-		// No directory can be reached any more.
-		return s.ctl.Fail(err)
-	}
-	s.place = place{entry: s.entry}
-	return nil
-}
-
-func (s *session) cwd(dir string) error {
-	listed, err := s.transfers().lists(dir) // else it is stored in another directory
-	if err != nil {
-		return err
-	}
-	if err := s.trySpellings(dir, func() error { return s.changeDir(s.spelled(dir)) }); err != nil {
-		return err
-	}
-	s.dirs = append(s.dirs, dir)
-	if s.unseen = s.unseen || !listed || !looksFor(s.access) && s.mayChange(dir); !listed {
-		return s.access.fail("CWD", notListed(dir))
-	}
-	return nil
-}
 
 // perform sends a command whose reply has no result.
 func (s *session) perform(line string) error {
@@ -274,4 +226,97 @@ func (s *session) failure(err error) error {
 	e := s.access.fail(s.ctl.verb, err)
 	e.Reply = s.ctl.Mask(e.Reply)
 	return e
+}
+
+// features sends FEAT, once per session. The result is empty if the server refuses it.
+func (s *session) features() (features, error) {
+	if s.feats != nil {
+		return s.feats, nil
+	}
+	r, err := s.ctl.exchange("FEAT")
+	if err != nil {
+		return nil, s.failure(err)
+	}
+	s.feats = features{}
+	if r.Code == 211 {
+		s.feats = parseFeatures(r.Text)
+	}
+	return s.feats, nil
+}
+
+// renamesHome reports whether OPTS UTF8 ON may change the name of the login directory. The programs
+// of serverPrograms have no code page.
+func (s *session) renamesHome() bool {
+	return s.program.has == nil && strings.ContainsFunc(s.entry, func(r rune) bool { return r > unicode.MaxASCII })
+}
+
+// listsFacts reports whether MLSD lists the type of each entry (RFC 3659 §7.8: "*" marks
+// the facts that the server lists).
+func (s *session) listsFacts() (bool, error) {
+	f, err := s.features()
+	if err != nil {
+		return false, err
+	}
+	for fact := range strings.SplitSeq(f["MLST"], ";") {
+		if strings.EqualFold(strings.TrimSpace(fact), "type*") {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// dropData closes the data connection or its port.
+func (s *session) dropData() {
+	if s.data != nil {
+		s.data.drop()
+	}
+	s.data = nil
+}
+
+// trySpellings calls do, which sends a name as spelled. If the server refuses a name that begins with ~,
+// do is called once more, for the other spelling. The session keeps the one that succeeds.
+//
+// Some servers, such as ProFTPD, take ~name for the home directory of a user. A file of that name is
+// ./~name there, which other servers refuse. ~name goes first, because a URL may well mean the home
+// directory; where ~ has no meaning, both are the same file.
+func (s *session) trySpellings(name string, do func() error) error {
+	tried := s.dotted
+	err := do() // which may send SIZE, too, and so find the other spelling
+	if e, ok := errors.AsType[*fetch.Error](err); !ok || !slices.Contains([]int{530, 550, 553}, e.Code) {
+		return err
+	}
+	if stored := isTransfer(s.ctl.verb) && s.data.begun(); stored || s.access.exact || !strings.HasPrefix(name, "~") {
+		return err // data that was sent cannot be sent again
+	}
+	s.dotted = !tried
+	again := do()
+	if refusal(again) {
+		s.dotted = tried
+		return err
+	}
+	return again
+}
+
+// evidence is what a session knows of commands that arrive together.
+type evidence struct {
+	proven  bool // the server has answered two of them
+	planned bool // those of the access were sent together with PASS
+	refused bool // the latest transfer, before its first byte
+}
+
+// checkPipelining checks whether the current access has failed because the server does not support
+// pipelining. Then it is to be done again, one command at a time.
+func (s *session) checkPipelining() {
+	if s.ctl.pipeliningFailed && !s.access.fellBack {
+		s.access.fellBack = true
+		s.recordLoss()
+	}
+}
+
+// recordLoss remembers that the server loses commands that arrive early, or ports that are
+// requested early.
+func (s *session) recordLoss() {
+	if s.proven, s.access.sequential = false, true; !s.access.memory.noPipelining.add(s.access.server()) {
+		s.ctl.Trace.Note("the server does not support pipelining; sending one command at a time")
+	}
 }

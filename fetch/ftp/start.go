@@ -14,8 +14,8 @@ import (
 // and the bytes before those that the caller asked for, which it compares (Request.Lead). Without
 // these, the transfer is compared with one from the beginning (see proveStart).
 
-// start returns where the current transfer starts in the file.
-func (b *body) start() int64 { return max(b.begun.offset, b.a.req.Offset) }
+// startsAt returns where the current transfer starts in the file.
+func (b *body) startsAt() int64 { return max(b.begun.offset, b.a.req.Offset) }
 
 // readLead reads the bytes of Request.Lead.
 func (b *body) readLead() ([]byte, error) {
@@ -35,7 +35,7 @@ func (b *body) readLead() ([]byte, error) {
 // checkStart checks, at the end of a transfer from an offset, that what came is the rest of the
 // file. If more came, the file must have grown: SIZE is sent again.
 func (b *body) checkStart() error {
-	if b.start() == 0 || !b.tally.known() {
+	if b.startsAt() == 0 || !b.tally.known() {
 		return nil
 	}
 	if !b.tally.whole() {
@@ -89,9 +89,9 @@ func (b *body) wrongStart() error {
 // startKnown reports whether it is known, or checked by the caller, where the transfer started.
 // Near the beginning of the file, a rounded size of the rest may be that of the whole.
 func (b *body) startKnown() bool {
-	rest, stated := b.begun.size-b.start(), b.s.ctl.rest
+	rest, stated := b.begun.size-b.startsAt(), b.s.ctl.rest
 	return b.led || b.begun.size >= 0 && (b.s.ctl.announced == rest ||
-		stated >= 0 && b.start() > 2*kbytesPrecision && max(rest-stated, stated-rest) <= kbytesPrecision)
+		stated >= 0 && b.startsAt() > 2*kbytesPrecision && max(rest-stated, stated-rest) <= kbytesPrecision)
 }
 
 // drainMax is how many bytes beyond a range are read to find out where the transfer started.
@@ -105,7 +105,7 @@ func (b *body) endOfPart() error {
 	if !b.tally.known() || after > drainMax || after > 0 && b.startKnown() {
 		return io.EOF
 	}
-	err := b.drain(max(0, after) + drainMax)
+	err := b.skipRest(max(0, after) + drainMax)
 	if err == nil { // more came than the rest of the file
 		if !b.s.transfers().abandon() {
 			return b.wrongStart()
@@ -118,9 +118,9 @@ func (b *body) endOfPart() error {
 	return err
 }
 
-// drain reads up to the end of the transfer, and returns the error of its end. It returns nil if
+// skipRest reads up to the end of the transfer, and returns the error of its end. It returns nil if
 // more than limit bytes come.
-func (b *body) drain(limit int64) error {
+func (b *body) skipRest(limit int64) error {
 	buf := make([]byte, 4<<10)
 	for end := b.tally.received + limit; b.tally.received <= end; {
 		if _, err := b.receive(buf); err != nil {

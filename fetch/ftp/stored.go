@@ -6,8 +6,6 @@ import (
 	"path"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/internal/ftplist"
@@ -16,21 +14,6 @@ import (
 // Some servers store a file under another name than the one that was sent: without the space at its
 // end, only up to the first space, with "_" in place of a TAB, or in another charset. They change the
 // name in SIZE and CWD in the same way, so that only a listing shows it.
-
-// looksFor reports whether the access looks in listings for the names that it sends.
-func looksFor(a *access) bool { return isUpload(a.verb) && !a.exact && !a.opt.Unchecked }
-
-// mayChange reports whether there are servers that change a name: one with characters that are
-// special for Windows or in replies, or with octets that are no UTF-8. Other names beyond ASCII are
-// changed by servers without UTF8 only. As long as the reply to FEAT is not known, the server may
-// be one. The programs that have been measured do not cut a name at a space.
-func (k *abilities) mayChange(name string) bool {
-	_, knowsUTF8 := k.feats["UTF8"]
-	return isBeyondASCII(name) && !knowsUTF8 ||
-		!utf8.ValidString(name) || strings.ContainsAny(name, `"\:`) || strings.ContainsFunc(name, unicode.IsControl) ||
-		strings.Trim(name, " ") != name || strings.HasSuffix(name, ".") ||
-		strings.Contains(name, " ") && k.program.has == nil
-}
 
 // notListed returns the error of a name that the server has accepted, and does not list.
 func notListed(name string) error {

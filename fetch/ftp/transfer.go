@@ -2,13 +2,16 @@ package ftp
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"slices"
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 )
 
 // A transfer is one of a session, from the request for a data connection to the final reply.
@@ -17,7 +20,53 @@ type transfer struct{ connector }
 // transfers returns what performs the transfers of the session.
 func (s *session) transfers() transfer { return transfer{connector{s}} }
 
-// retrieve starts a download.
+// download starts a download or a listing. If the server does not support MLSD it sends LIST, if it does
+// not support LIST, NLST, and if it does not support NLST without an argument, NLST of ".".
+func (t transfer) download(offset int64) error {
+	a, verb := t.access, t.access.verb
+	for refused := false; ; {
+		err := t.retrieve(offset)
+		if err != nil && !refusal(err) && (refused || a.verb != verb) {
+			endedBy(a, verb, refused)
+		}
+		if a.hidden && a.verb == "LIST" && refusesOption(err) {
+			a.hidden, refused = false, true
+			continue
+		}
+		if refused && err == nil {
+			a.noteHides()
+		}
+		if !a.isListing() || a.opt.ListCommand != "" || !errors.Is(err, fetch.ErrUnsupported) && !(a.verb == "MLSD" && refusesFacts(err)) {
+			return err
+		}
+		switch {
+		case a.verb == "MLSD":
+			a.verb = "LIST"
+			if refusesFacts(err) {
+				a.denied = err
+			}
+		case a.verb == "LIST":
+			a.verb = "NLST"
+		case a.name == "" && !a.exact:
+			a.name = "."
+		default:
+			return err
+		}
+	}
+}
+
+// endedBy notes that a server has ended the session after it had refused a listing by verb, or LIST -a if
+// hidden. Then the access is tried again without that.
+func endedBy(a *access, verb fetch.Op, hidden bool) {
+	if a.fellBack = true; verb == "MLSD" {
+		a.memory.noFacts.add(a.server())
+	}
+	if hidden {
+		a.noteHides()
+	}
+}
+
+// retrieve starts a transfer of the access from an offset.
 func (t transfer) retrieve(offset int64) error {
 	err := t.named(func(command string) error { return t.start(command, offset) })
 	if err != nil {
@@ -62,6 +111,21 @@ func (t transfer) perform(command string, do func(command string) error) error {
 	return again
 }
 
+// openData prepares the data connection for the transfer that command starts: it connects to a port of
+// the server or, in active mode, opens a port for the server.
+func (s connector) openData(command string) (err error) {
+	if s.data.isReady() {
+		return nil
+	}
+	s.dropData()
+	if s.access.active != nil {
+		s.data, err = s.openPort()
+	} else {
+		s.data, err = s.passiveFor(command)
+	}
+	return err
+}
+
 // try is perform with an open data connection. If the server refuses the transfer, the
 // connection is kept for the next one, unless another port has been requested already: some servers
 // never close a port that no transfer has used.
@@ -73,7 +137,7 @@ func (t transfer) try(command string, do func(command string) error) error {
 		return nil
 	}
 	d := t.data
-	err = d.explain(t.failure(err)) // before drop ends the handshake
+	err = d.withCause(t.failure(err)) // before drop ends the handshake
 	if d.state == dataOpen && d.setup == nil && refusal(err) && len(t.ctl.queued) == 0 {
 		d.origin = leftOver
 		return err
@@ -170,7 +234,7 @@ func (t transfer) finish(ask bool) error {
 	t.checkPipelining()
 	if r := t.ctl.last; err == nil {
 		a := t.access
-		if kind, short := shortfall(r.Text, a.listing(), append(slices.Clip(a.dirs), a.name)...); short {
+		if kind, short := shortfall(r.Text, a.isListing(), append(slices.Clip(a.dirs), a.name)...); short {
 			err = &fetch.Error{Kind: kind, Code: r.Code, Reply: r.Text}
 		}
 	}
@@ -229,7 +293,7 @@ func (t transfer) mayRequestNextPort() bool {
 	switch {
 	case !t.proven, a.sequential, a.active != nil, a.opt.PRET, t.pret, len(a.opt.PostQuote) > 0, a.req.Length > 0:
 		return false
-	case a.listing():
+	case a.isListing():
 		return t.program.ahead && (t.used || a.opt.More != nil)
 	}
 	if isUpload(a.verb) && (!t.program.store || !a.opt.Unchecked || !a.opt.SetModTime.IsZero()) {
@@ -243,5 +307,89 @@ func (t transfer) mayRequestNextPort() bool {
 // that gain by it are asked then.
 func (t transfer) wantsNextPort() bool {
 	a := t.access
-	return t.mayRequestNextPort() && (a.listing() && t.used || a.opt.More != nil && a.opt.More())
+	return t.mayRequestNextPort() && (a.isListing() && t.used || a.opt.More != nil && a.opt.More())
+}
+
+// startSetup starts to set up the data connection, if necessary.
+func (t transfer) startSetup() {
+	if t.data.listener == nil && !t.private {
+		return
+	}
+	ctx, cancel := context.WithCancel(t.ctx)
+	c := &dataSetup{private: t.private, cancel: cancel, admitted: make(chan struct{}), done: make(chan struct{}), raw: t.data.raw}
+	t.data.setup = c
+	go func(l net.Listener) {
+		defer close(c.done)
+		if l != nil {
+			c.raw, c.err = admit(l, t.peer.Addr())
+		}
+		close(c.admitted)
+		c.conn = c.raw
+		if c.err == nil && c.private {
+			c.conn, c.err = t.handshake(ctx, c.raw)
+		}
+	}(t.data.listener)
+}
+
+// begin waits until the data connection is set up, after the first reply to the transfer.
+func (t transfer) begin() error {
+	d := t.data
+	if d.port != 0 {
+		if err := t.connectLater(); err != nil {
+			return t.ctl.Fail(err)
+		}
+	}
+	if c := d.setup; c != nil {
+		if err := t.await(c); err != nil {
+			return err
+		}
+		if d.listener != nil {
+			d.closePort()
+			t.ctl.Trace.Connected(fetch.Connection{
+				Network: "tcp", Purpose: fetch.PurposeData, Host: t.access.loc.Host,
+				Local: driver.AddrPort(c.raw.LocalAddr()), Remote: driver.AddrPort(c.raw.RemoteAddr()),
+			})
+		}
+		c.cancel()
+		d.raw, d.secured = c.raw, c.conn != c.raw
+		d.use(c.conn)
+		return nil
+	}
+	d.use(d.raw)
+	return nil
+}
+
+// await waits for a data connection; its time limits start now. It reads the reply of a server that
+// says meanwhile that the transfer has failed, such as that it cannot connect.
+func (t transfer) await(c *dataSetup) error {
+	op, err := fetch.OpTLS, error(nil)
+	if t.data.listener != nil {
+		err = t.data.await(c.admitted, "the server has not connected", t.access.limits.Connect)
+		if err == nil && c.raw == nil {
+			err = c.err
+		}
+		if err != nil {
+			op = fetch.OpAccept
+		}
+	}
+	if err == nil {
+		err = t.data.await(c.done, "no TLS handshake", t.access.limits.Connect, t.access.limits.Reply)
+	}
+	broken := err == nil
+	switch {
+	case broken && (c.err == nil || t.data.localError() != nil || !explains(t.ctl)):
+		return c.err
+	case !broken && err != errFailing:
+		return driver.Fail(op, nil, fetch.ErrOther, err)
+	}
+	r, err := t.ctl.receiveFinal()
+	t.ctl.phase = commanding
+	err = t.check(r, false, err)
+	switch e, _ := errors.AsType[*fetch.Error](err); {
+	case broken && e != nil:
+		e.Kind = fetch.ErrConnectionFailed
+	case op == fetch.OpAccept && e != nil && e.Code == 425:
+		e.Op = op
+	}
+	return err
 }

@@ -2,15 +2,10 @@ package ftp
 
 import (
 	"cmp"
-	"context"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 
 	"github.com/fetch1738/fetch1738/fetch"
-	"github.com/fetch1738/fetch1738/internal/wire"
 )
 
 // An upload is an access that stores what is read from src.
@@ -19,15 +14,43 @@ type upload struct {
 	src *source
 }
 
+// upload performs an upload. The source is rewound for each attempt.
+func (r runner) upload(u upload) (*fetch.Attributes, error) {
+	a, closed := u.access, false
+	list := func(s commands) []command { return s.upload(u) }
+	s, err := r.do(a, list, func(s *session) error {
+		err := u.conclude(s)
+		closed = err != nil && isClosed(s.ctl.Err)
+		return err
+	})
+	switch {
+	case err == nil:
+		r.release(s)
+	case !closed || len(a.opt.PostQuote) > 0:
+		return nil, err
+	default:
+		if err := r.concludeAnew(u); err != nil {
+			return nil, err
+		}
+	}
+	return &fetch.Attributes{Size: u.size()}, nil
+}
+
 // upload returns the commands of an upload.
 func (s commands) upload(u upload) []command {
-	return append(s.askPort(s.prepare(s.enter())), command{
-		line: u.transferLine(u.name), alone: true, do: func() error { return u.send(s.session) },
+	rewind := command{do: func() error {
+		if err := u.src.rewind(); err != nil {
+			return u.fail(fetch.OpRead, &fetch.Error{Kind: fetch.ErrLocalIO, Err: err})
+		}
+		return nil
+	}}
+	return append(s.askPort(s.prepare(append([]command{rewind}, s.enter()...))), command{
+		line: u.transferLine(u.name), alone: true, do: func() error { return u.sendData(s.session) },
 	})
 }
 
-// send sends the data, with the command of the access.
-func (u upload) send(s *session) error {
+// sendData sends the data, with the command of the access.
+func (u upload) sendData(s *session) error {
 	a, src := u.access, u.src
 	net := io.Reader(src)
 	switch {
@@ -53,47 +76,6 @@ func (u upload) size() int64 {
 		return u.req.Offset + u.src.n
 	}
 	return -1
-}
-
-// conclude sends what is to be sent after an upload. It checks what the server has stored.
-func (u upload) conclude(s *session) error {
-	a := u.access
-	if size := u.size(); size >= 0 {
-		if err := u.checkStored(s, size); err != nil {
-			return err
-		}
-	}
-	if listed, err := s.transfers().lists(a.name); err != nil || !listed {
-		return cmp.Or[error](err, a.fail(a.verb, notListed(a.name)))
-	}
-	if err := u.setModTime(s); err != nil {
-		return err
-	}
-	return s.run(commands{s}.raw(nil, a.opt.PostQuote))
-}
-
-// concludeAnew is conclude in another session, because the server has closed the connection after
-// the final reply, which stands. If there is no other session, or it ends in the same way, what is
-// stored is not checked, as on a server that refuses SIZE.
-func (u upload) concludeAnew(ctx context.Context) error {
-	a := u.access
-	if !a.opt.quotes() {
-		s, _, err := restarter(ctx)(a.after())
-		if err == nil {
-			s.access = a
-			err = u.conclude(s)
-			closed := isClosed(s.ctl.Err)
-			a.pool.release(s)
-			if err == nil || !closed {
-				return err
-			}
-		}
-		if ctx.Err() != nil {
-			return err
-		}
-	}
-	a.trace.Note("the server has closed the connection after the upload; what it has stored is not checked")
-	return nil
 }
 
 // checkStored compares the size that the server now states with that of the upload. A server may
@@ -132,77 +114,43 @@ func (u upload) setModTime(s *session) error {
 	return nil
 }
 
-// A source reads the data to upload. It records its own error.
-type source struct {
-	r     io.Reader
-	file  *os.File // r, if it is a regular file, which the kernel can send
-	start int64    // the offset in r, or -1 if it cannot be read again
-	n     int64
-	err   error
-	trace *fetch.Trace
-}
-
-// newSource returns a source of r. One that can seek starts at its current position.
-func newSource(r io.Reader, trace *fetch.Trace) *source {
-	s := &source{r: r, start: -1, trace: trace}
-	if f, ok := r.(*os.File); ok {
-		s.file = wire.RegularFile(f)
-	}
-	if seeker, ok := r.(io.Seeker); ok {
-		if at, err := seeker.Seek(0, io.SeekCurrent); err == nil {
-			s.start = at
+// conclude sends what is to be sent after an upload. It checks what the server has stored.
+func (u upload) conclude(s *session) error {
+	a := u.access
+	if size := u.size(); size >= 0 {
+		if err := u.checkStored(s, size); err != nil {
+			return err
 		}
 	}
-	return s
+	if listed, err := s.transfers().lists(a.name); err != nil || !listed {
+		return cmp.Or[error](err, a.fail(a.verb, notListed(a.name)))
+	}
+	if err := u.setModTime(s); err != nil {
+		return err
+	}
+	return s.run(commands{s}.quoted(nil, a.opt.PostQuote))
 }
 
-// rewind returns to the start, for another attempt.
-func (s *source) rewind() error {
-	if s.n == 0 {
-		return nil
-	}
-	if s.start < 0 {
-		return errors.New("the data to upload cannot be read again")
-	}
-	s.n = 0
-	_, err := s.r.(io.Seeker).Seek(s.start, io.SeekStart)
-	return err
-}
-
-func (s *source) Read(p []byte) (int, error) {
-	n, err := s.r.Read(p)
-	s.count(int64(n))
-	if err != nil && err != io.EOF {
-		s.err = err
-	}
-	return n, err
-}
-
-// count records n bytes that were read.
-func (s *source) count(n int64) {
-	s.n += n
-	if n > 0 {
-		s.trace.Body(n)
-	}
-}
-
-// sendFile sends the rest of a file in the kernel.
-func (d *dataConn) sendFile(src *source) (sent int64, err error) {
-	for n := int64(sendSize); n == sendSize; {
-		n, err = d.SendFile(src.file, sendSize)
-		src.count(n)
-		sent += n
-		if _, ofFile := err.(*fs.PathError); ofFile {
-			src.err = err
-			d.abort()
+// concludeAnew is conclude in another session, because the server has closed the connection after
+// the final reply, which stands. If there is no other session, or it ends in the same way, what is
+// stored is not checked, as on a server that refuses SIZE.
+func (r runner) concludeAnew(u upload) error {
+	a := u.access
+	if !a.opt.quotes() {
+		s, err := r.do(a.after(), commands.enterOnly, nil)
+		if err == nil {
+			s.access = a
+			err = u.conclude(s)
+			closed := isClosed(s.ctl.Err)
+			r.release(s)
+			if err == nil || !closed {
+				return err
+			}
 		}
-		if err != nil {
-			return sent, err
+		if r.ctx.Err() != nil {
+			return err
 		}
 	}
-	d.sent = true
-	return sent, nil
+	a.trace.Note("the server has closed the connection after the upload; what it has stored is not checked")
+	return nil
 }
-
-// sendSize is how many bytes of a file are sent before progress is reported.
-const sendSize = 1 << 20
