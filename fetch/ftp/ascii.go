@@ -1,123 +1,78 @@
 package ftp
 
 import (
-	"bytes"
 	"io"
 	"runtime"
+
+	// x/text/transform buffers what the conversions of line ends read and return.
+	"golang.org/x/text/transform"
 )
 
 // localCRLF reports whether the newline of this system is CR LF, as in type A.
 const localCRLF = runtime.GOOS == "windows"
 
-// localText reads data of type A, whose lines end in CR LF (RFC 959 §3.1.1.1), and
-// converts line ends to the local newline. It keeps a CR that is not followed by LF.
-type localText struct {
-	r   io.Reader
-	buf []byte
-	out []byte // the part of buf that is converted but not read yet
-	cr  bool   // a CR is held back until the next byte is known
-	err error
-}
-
-// newLocalText returns a reader of r with local line ends. If these are CR LF, it returns r.
+// newLocalText returns a reader of data of type A, whose lines end in CR LF (RFC 959 §3.1.1.1), with
+// local line ends.
 func newLocalText(r io.Reader) io.Reader {
 	if localCRLF {
 		return r
 	}
-	return &localText{r: r, buf: make([]byte, copySize)}
+	return transform.NewReader(r, withoutCR{})
 }
 
-func (t *localText) Read(p []byte) (int, error) {
-	for len(t.out) == 0 {
-		if t.err != nil {
-			return 0, t.err
-		}
-		t.fill()
-	}
-	n := copy(p, t.out)
-	t.out = t.out[n:]
-	return n, nil
-}
-
-// fill reads once into buf. It holds back a CR at the end until the next byte is known.
-func (t *localText) fill() {
-	start := 0
-	if t.cr {
-		t.buf[0], start = '\r', 1
-	}
-	n, err := t.r.Read(t.buf[start:])
-	in := t.buf[:start+n]
-	t.err = err
-	t.cr = err != io.EOF && bytes.HasSuffix(in, []byte("\r"))
-	if t.cr {
-		in = in[:len(in)-1]
-	}
-	t.out = dropCR(in)
-}
-
-// dropCR converts CR LF to LF, in place.
-func dropCR(b []byte) []byte {
-	i := bytes.Index(b, []byte("\r\n"))
-	if i < 0 {
-		return b
-	}
-	out := b[:i]
-	for rest := b[i+1:]; ; {
-		line, after, more := bytes.Cut(rest, []byte("\r\n"))
-		out = append(out, line...)
-		if !more {
-			return out
-		}
-		out = append(out, '\n')
-		rest = after
-	}
-}
-
-// netText reads local text and converts line ends to CR LF. It keeps an existing CR LF.
-type netText struct {
-	r    io.Reader
-	buf  []byte
-	out  []byte
-	last byte // the byte before buf
-	err  error
-}
-
-// newNetText returns a reader of local text as data of type A. If local line ends are CR LF, it
-// returns r.
+// newNetText returns a reader of local text as data of type A.
 func newNetText(r io.Reader) io.Reader {
 	if localCRLF {
 		return r
 	}
-	return withCR(r)
+	return addCR(r)
 }
 
-// withCR returns a reader of r that converts line ends to CR LF.
-func withCR(r io.Reader) io.Reader { return &netText{r: r, buf: make([]byte, copySize/2)} }
+// addCR returns a reader of r with CR LF in place of each LF.
+func addCR(r io.Reader) io.Reader { return transform.NewReader(r, new(withCR)) }
 
-func (t *netText) Read(p []byte) (int, error) {
-	for len(t.out) == 0 {
-		if t.err != nil {
-			return 0, t.err
+// withoutCR converts CR LF to LF. It keeps a CR that is not followed by LF.
+type withoutCR struct{ transform.NopResetter }
+
+// Transform implements [transform.Transformer].
+func (withoutCR) Transform(dst, src []byte, atEOF bool) (nDst, nSrc int, err error) {
+	for i, c := range src {
+		if c == '\r' && i+1 == len(src) && !atEOF {
+			return nDst, nSrc, transform.ErrShortSrc
 		}
-		var n int
-		n, t.err = t.r.Read(t.buf)
-		t.out = t.addCR(t.out[:0], t.buf[:n])
+		if c != '\r' || i+1 == len(src) || src[i+1] != '\n' {
+			if nDst == len(dst) {
+				return nDst, nSrc, transform.ErrShortDst
+			}
+			dst[nDst] = c
+			nDst++
+		}
+		nSrc++
 	}
-	n := copy(p, t.out)
-	t.out = t.out[n:]
-	return n, nil
+	return nDst, nSrc, nil
 }
 
-// addCR appends in to out, with a CR before each LF that has none.
-func (t *netText) addCR(out, in []byte) []byte {
-	for _, c := range in {
-		if c == '\n' && t.last != '\r' {
-			out = append(out, '\r')
+// withCR converts LF to CR LF. It keeps an existing CR LF.
+type withCR struct{ afterCR bool }
+
+// Reset implements [transform.Transformer].
+func (w *withCR) Reset() { w.afterCR = false }
+
+// Transform implements [transform.Transformer].
+func (w *withCR) Transform(dst, src []byte, _ bool) (nDst, nSrc int, err error) {
+	for _, c := range src {
+		if nDst+2 > len(dst) {
+			return nDst, nSrc, transform.ErrShortDst
 		}
-		out = append(out, c)
-		t.last = c
+		if c == '\n' && !w.afterCR {
+			dst[nDst] = '\r'
+			nDst++
+		}
+		dst[nDst], w.afterCR = c, c == '\r'
+		nDst++
+		nSrc++
 	}
-	return out
+	return nDst, nSrc, nil
 }
 
 // copySize is the size of the buffer for data that is not spliced.

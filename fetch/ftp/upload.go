@@ -55,7 +55,7 @@ func (u upload) sendData(s *session) error {
 	net := io.Reader(src)
 	switch {
 	case a.opt.CRLF:
-		net = withCR(src)
+		net = addCR(src)
 	case a.ascii():
 		net = newNetText(src)
 	}

@@ -29,7 +29,7 @@ func TestLinkedModules(t *testing.T) {
 	for pkg, want := range map[string][]string{
 		".":           {cleanhttp, retry, ftp, telnet, net, text},
 		"./mirror":    {cleanhttp, retry, ftp, net, text},
-		"./fetch/ftp": {ftp},
+		"./fetch/ftp": {ftp, text},
 		"./fetch":     nil,
 		"./policy":    nil,
 		"./locator":   nil,
@@ -77,7 +77,7 @@ var libraries = []library{
 	{"golang.org/x/sys/windows", "internal/file/disk/lock_windows.go", ""},
 	{"golang.org/x/term", "cmd/fetch1738/internal/term", ""},
 	{"golang.org/x/text/encoding", "internal/text/charset", ""},
-	{"golang.org/x/text/transform", "internal/text/charset", ""},
+	{"golang.org/x/text/transform", "fetch/ftp/ascii.go internal/text/charset", "line ends are no charset, and need none of its tables"},
 	{"golang.org/x/text/width", "cmd/fetch1738/internal/term/safe.go", ""},
 	{"golang.org/x/tools/txtar", "testserver/control/script.go judge/internal/reports/report.go", "the case of a report is a script, with files of the client"},
 

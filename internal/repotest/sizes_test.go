@@ -24,7 +24,7 @@ var large = map[string]struct {
 	limit int
 	why   string
 }{
-	"fetch/ftp":    {7020, "control, data connections, pipelining and listings without LIST change the state of one session; the parsers are in ftplist and talk"},
+	"fetch/ftp":    {6970, "control, data connections, pipelining and listings without LIST change the state of one session; the parsers are in ftplist and talk"},
 	"fetch/gopher": {2950, "the end of a response depends on the request, so framing, Gopher+ and menus share it; the parsers are in menu and cso"},
 	"fetch/nntp":   {2550, "one session: articles, listings, searches and posts share its selected group, its pipeline and the commands that its server has"},
 	"gateway":      {8200, "every kind of page reads one request and writes one response in the same frame; a second package would export all three"},
