@@ -3,6 +3,7 @@ package ftp
 import (
 	"context"
 	"fmt"
+	"io"
 	"net"
 	"slices"
 	"strings"
@@ -246,6 +247,34 @@ func TestRepeat(t *testing.T) {
 					t.Errorf("what came was not dropped: %q", sent(srv))
 				}
 			})
+		})
+	}
+}
+
+// TestRepeatUpload tests an upload to a server that hangs up in place of the final reply, after the port
+// of the next one has been requested: the whole source is sent again, or nothing, if that is not possible.
+func TestRepeatUpload(t *testing.T) {
+	for _, seeks := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			srv := start(t, func(s *ftptest.Server) { s.InMemory, s.Greeting = true, measured })
+			srv.On("END", 1, testserver.Close())
+			f := &Fetcher{Env: &fetch.Env{Dial: srv.Dial}}
+			defer f.Close()
+			source := io.Reader(strings.NewReader("stored\n"))
+			if !seeks {
+				source = io.MultiReader(source)
+			}
+			req := &fetch.Request{Locator: parse(t, srv.URL+"/a/new"), Options: &Options{Unchecked: true, More: reports(true)}}
+			_, err := f.Replace(t.Context(), req, source)
+			if seeks != (err == nil) || !seeks && fetch.KindOf(err) != fetch.ErrLocalIO {
+				t.Errorf("seeks %t: %v", seeks, err)
+			}
+			if got := string(srv.Uploads()["a/new"]); seeks && got != "stored\n" || logins(srv) != 2 {
+				t.Errorf("seeks %t: stored %q, %d logins", seeks, got, logins(srv))
+			}
+			if stor := strings.Count(strings.Join(sent(srv), "\n"), "STOR new"); seeks && stor != 2 || !seeks && stor != 1 {
+				t.Errorf("seeks %t: %d uploads", seeks, stor)
+			}
 		})
 	}
 }
