@@ -27,12 +27,13 @@ func (c *call) exchange(resumed *rest) (*http.Response, *exchange.Exchange, erro
 		return nil, nil, c.fail(err)
 	}
 	c.last = resp
+	c.storeCookies(resp)
 	return resp, ex, nil
 }
 
 // newExchange returns the exchange of a request to the current hop.
 func (c *call) newExchange() *exchange.Exchange {
-	return &exchange.Exchange{Env: c.env, Hooks: c.hooks, Locator: c.locator, From: c.from, Proxy: c.proxy(), HTTP10: c.opt.HTTP10, ContinueTime: c.f.continueTime(), Body: c.upload, Rewind: c.setBody}
+	return &exchange.Exchange{Env: c.env, Hooks: c.hooks, Locator: c.locator, From: c.from, Proxy: c.proxy(), HTTP10: c.opt.HTTP10, IgnoreLength: c.opt.IgnoreLength, ContinueTime: c.f.continueTime(), Body: c.upload, Rewind: c.setBody}
 }
 
 // handOn returns a function that calls to with an exchange about l. Info would be too late, because

@@ -94,6 +94,9 @@ type Options struct {
 	// HTTP10 sends requests by HTTP/1.0, each over its own connection. A Body of unknown size is an
 	// error, because HTTP/1.0 has no chunked coding.
 	HTTP10 bool
+	// IgnoreLength ignores the Content-Length of responses by HTTP/1, for servers that state a wrong one:
+	// the document is what comes until the server closes the connection. A truncated one is not noticed.
+	IgnoreLength bool
 	// AutoReferer sends the URL that redirected as the Referer, without its login.
 	AutoReferer bool
 	// KeepPost lists the redirect statuses, such as 301, after which a POST remains a POST.
@@ -108,6 +111,9 @@ type Options struct {
 	// ProxiedPassword sends the login of Proxied to the proxy, in the request line and as Basic
 	// authentication in the Authorization field. Traces mask both.
 	ProxiedPassword bool
+	// Jar, if not nil, stores the cookies that servers set, also with redirects, and has those that are
+	// sent, each to the servers that it is for. Those in Header go only to the first origin.
+	Jar http.CookieJar
 	// IfModifiedSince, if not zero, makes the request conditional. If the document is not newer,
 	// the Resource has an empty Body and status 304.
 	IfModifiedSince time.Time

@@ -109,6 +109,7 @@ func (c *call) header(resumed *rest) http.Header {
 			h["Referer"] = []string{referer}
 		}
 	}
+	c.addCookies(h)
 	if len(h["User-Agent"]) == 0 {
 		h["User-Agent"] = []string{""} // without it, net/http sends its own
 	}

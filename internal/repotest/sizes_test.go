@@ -26,6 +26,7 @@ var large = map[string]struct {
 }{
 	"fetch/ftp":    {6970, "control, data connections, pipelining and listings without LIST change the state of one session; the parsers are in ftplist and talk"},
 	"fetch/gopher": {2950, "the end of a response depends on the request, so framing, Gopher+ and menus share it; the parsers are in menu and cso"},
+	"fetch/http":   {2560, "one operation with what a request says, how its response is framed in, and where it goes on: redirects, logins, cookies, the rest of a document; versions of HTTP are in packages of their own"},
 	"fetch/nntp":   {2550, "one session: articles, listings, searches and posts share its selected group, its pipeline and the commands that its server has"},
 	"gateway":      {8200, "every kind of page reads one request and writes one response in the same frame; a second package would export all three"},
 	"locator":      {2950, "one grammar: Locator is a sealed interface, whose types must be in one package"},
@@ -34,7 +35,7 @@ var large = map[string]struct {
 
 	"fetch/ftp.access":          {35, "a request as FTP commands, for the session and for Explain"},
 	"fetch/ftp.session":         {40, "one login: every command depends on what the earlier ones have changed"},
-	"fetch/http.call":           {40, "one operation with its redirects, logins and repeats"},
+	"fetch/http.call":           {45, "one operation with its redirects, logins, cookies and repeats"},
 	"locator.parser":            {50, "one method for each production of the grammar"},
 	"testserver/simdisk.folder": {30, "a method for each system call"},
 	"..Resolver":                {30, "the operations of every scheme, with short forms for those that take a URL"},
@@ -44,7 +45,7 @@ var large = map[string]struct {
 	"cmd/fetch1738/internal/curl":         {2700, "one grammar: the table of options, what each sets, configuration files and variables"},
 	"cmd/fetch1738/internal/files":        {3350, "six verbs share one run, its operands and its listings; a fifth keeps rm and mv from deleting too much, a tenth is the options of coreutils"},
 	"cmd/fetch1738/internal/transfer":     {3050, "what one transfer does, from its URL to its file, and the pool of several; its files point one way, and what has another user is in other packages"},
-	"cmd/fetch1738/internal/curl.Options": {200, "a table with one line for each option"},
+	"cmd/fetch1738/internal/curl.Options": {205, "a table with one line for each option"},
 }
 
 // options lists the structs that may have any number of fields, because they only hold what a caller

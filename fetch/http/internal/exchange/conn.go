@@ -127,7 +127,7 @@ func (c *conn) exchange(ex *Exchange, r *http.Request) (resp *http.Response, err
 	if err != nil {
 		return nil, err
 	}
-	resp, err = h.parse(r)
+	resp, err = h.parse(r, ex.IgnoreLength)
 	c.sending.answer(resp)
 	ex.HTTP2, ex.Head, ex.Peer, ex.TLS = false, h.octets, c.peer, c.tls
 	ex.answered()

@@ -25,6 +25,8 @@ type Exchange struct {
 	Proxy   *proxy.Proxy // if nil, there is no proxy
 	HTTP10  bool         // the request is one of HTTP/1.0
 	Body    Body
+	// IgnoreLength is set if the Content-Length of the response does not count (HTTP/1).
+	IgnoreLength bool
 	// ContinueTime is how long to wait for "100 Continue".
 	ContinueTime time.Duration
 	// Rewind sets the body of a request that is sent again.

@@ -81,9 +81,14 @@ func (h *head) isInterim() bool {
 	return len(status) > 3 && status[0] == '1' && !bytes.HasPrefix(status, []byte("101"))
 }
 
-// parse returns the response to r, without its body.
-func (h *head) parse(r *http.Request) (*http.Response, error) {
-	plain := plainFraming(plainLines(h.octets))
+// parse returns the response to r, without its body. If ignoreLength is set, a Content-Length counts as
+// missing.
+func (h *head) parse(r *http.Request, ignoreLength bool) (*http.Response, error) {
+	plain := h.octets
+	if ignoreLength {
+		plain = append(withoutFields(plain, "Content-Length"), "\r\n"...)
+	}
+	plain = plainFraming(plainLines(plain))
 	codings := members(Fields(plain), "Transfer-Encoding")
 	if len(codings) > 0 && bytes.HasPrefix(plain, []byte("HTTP/1.0 ")) {
 		// RFC 9112 §6.1: its framing is faulty. net/http would take the chunks for the document.
@@ -182,18 +187,7 @@ func plainFraming(head []byte) []byte {
 	if len(lengths) > 1 || len(codings) > 1 || len(codings) == 1 && codings[0] != "chunked" {
 		return head // net/http refuses it
 	}
-	plain := make([]byte, 0, len(head)+len("Connection: close\r\n"))
-	drop := false
-	for line := range bytes.Lines(bytes.TrimRight(head, "\r\n")) {
-		if line[0] != ' ' && line[0] != '\t' { // else it continues the line before it
-			name, _, _ := strings.Cut(string(line), ":")
-			drop = strings.EqualFold(name, "Content-Length") || strings.EqualFold(name, "Transfer-Encoding")
-		}
-		if !drop {
-			plain = append(plain, line...)
-		}
-	}
-	plain = append(bytes.TrimRight(plain, "\r\n"), "\r\nConnection: close\r\n"...)
+	plain := append(withoutFields(head, "Content-Length", "Transfer-Encoding"), "Connection: close\r\n"...)
 	for _, length := range lengths {
 		plain = append(plain, "Content-Length: "+length+"\r\n"...)
 	}
@@ -201,6 +195,22 @@ func plainFraming(head []byte) []byte {
 		plain = append(plain, "Transfer-Encoding: "+coding+"\r\n"...)
 	}
 	return append(plain, "\r\n"...)
+}
+
+// withoutFields returns a head without the fields of some names, and without the empty line at its end.
+func withoutFields(head []byte, names ...string) []byte {
+	rest := make([]byte, 0, len(head)+len("Connection: close\r\n"))
+	drop := false
+	for line := range bytes.Lines(bytes.TrimRight(head, "\r\n")) {
+		if line[0] != ' ' && line[0] != '\t' { // else it continues the line before it
+			name, _, _ := strings.Cut(string(line), ":")
+			drop = slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(name, n) })
+		}
+		if !drop {
+			rest = append(rest, line...)
+		}
+	}
+	return append(bytes.TrimRight(rest, "\r\n"), "\r\n"...)
 }
 
 // members returns the members of the lists in all fields of a name, in lower case.
