@@ -40,6 +40,8 @@ type Proxy struct {
 	Header http.Header
 	// HTTP10 sends CONNECT requests as HTTP/1.0.
 	HTTP10 bool
+	// Via, if not nil, is the proxy through which this one is reached. It must not lead back to it.
+	Via *Proxy
 	// LookUp returns the addresses of a host, for the schemes that look up names on this host. If
 	// nil, the system's resolver is used.
 	LookUp func(ctx context.Context, host string, port uint16) ([]netip.Addr, error)
@@ -181,9 +183,13 @@ func (p *Proxy) connect(ctx context.Context, env *driver.Env, t fetch.Target) (n
 // configuration, regardless of that of t.
 func (p *Proxy) Reach(ctx context.Context, env *driver.Env, t fetch.Target) (net.Conn, error) {
 	at := p.Address()
-	return env.Connect(ctx, fetch.Target{
+	to := fetch.Target{
 		Locator: t.Locator, From: fetch.Provenance{Kind: fetch.OriginConfig}, Purpose: fetch.PurposeProxy, Host: at.Host, Port: at.Port,
-	})
+	}
+	if p.Via != nil {
+		return p.Via.Connect(ctx, env, to)
+	}
+	return env.Connect(ctx, to)
 }
 
 // host returns the host to send to a SOCKS proxy: the name, or an address of it that the policy

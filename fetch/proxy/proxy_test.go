@@ -139,6 +139,25 @@ func TestConversations(t *testing.T) {
 	}
 }
 
+// TestVia checks that a proxy is reached through another: its name is sent to that one, whose connection
+// then speaks to it.
+func TestVia(t *testing.T) {
+	p, err := Parse("http://q.example:3128")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Via, err = Parse("socks5h://p.example"); err != nil {
+		t.Fatal(err)
+	}
+	got, err := connect(t, p, nil, fetch.Target{Host: "ftp.example", Port: 21}, talk{
+		{"\x05\x01\x00", "\x05\x00"}, {"\x05\x01\x00\x03\x09q.example\x0c\x38", "\x05\x00\x00\x01\x7f\x00\x00\x01\x00\x15"},
+		{"CONNECT ftp.example:21 HTTP/1.1\r\nHost: ftp.example:21\r\n\r\n", "HTTP/1.1 200 OK\r\n\r\n220 ready\r\n"},
+	})
+	if err != nil || got != "220 ready\r\n" {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
 func TestHeader(t *testing.T) {
 	p := &Proxy{Scheme: "http", HTTP10: true, Server: locator.Server{HostPort: locator.HostPort{Host: "p.example"}, Login: &locator.Login{User: "me", Password: "secret"}}}
 	p.Header = map[string][]string{"User-Agent": {"x"}, "Proxy-Authorization": {"Bearer canary"}, "Cookie": {"canary"}}
