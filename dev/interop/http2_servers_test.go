@@ -40,6 +40,7 @@ ErrorLog /dev/stderr
 LoadModule mpm_event_module modules/mod_mpm_event.so
 LoadModule authz_core_module modules/mod_authz_core.so
 LoadModule alias_module modules/mod_alias.so
+LoadModule autoindex_module modules/mod_autoindex.so
 LoadModule ssl_module modules/mod_ssl.so
 LoadModule http2_module modules/mod_http2.so
 LoadModule dav_module modules/mod_dav.so
@@ -50,6 +51,10 @@ Protocols h2 h2c http/1.1
 DocumentRoot $ROOT
 Alias /dav $DAV
 DavLockDB $DIR/locks
+<Directory $ROOT>
+  Options Indexes
+  IndexOptions FancyIndexing
+</Directory>
 <Directory $DAV>
   Dav on
 </Directory>
@@ -66,7 +71,7 @@ listen: {host: $HOST, port: $CLEARPORT}
 hosts:
   default:
     paths:
-      /: {file.dir: $ROOT}
+      /: {file.dir: $ROOT, file.dirlisting: ON}
       /dav: {proxy.reverse.url: "http://$PLAIN/dav"}
 `},
 	{name: "haproxy", program: "haproxy", args: []string{"-db", "-f"}, user: "user nobody", config: `
@@ -86,7 +91,8 @@ backend nginx
 `},
 	{name: "lighttpd", program: "lighttpd", args: []string{"-D", "-f"}, user: `server.username = "nobody"`, config: `
 $USER
-server.modules = ("mod_openssl", "mod_alias", "mod_webdav")
+server.modules = ("mod_openssl", "mod_alias", "mod_webdav", "mod_dirlisting")
+dir-listing.activate = "enable"
 server.bind = "$HOST"
 server.port = $PORT
 server.document-root = "$ROOT"
