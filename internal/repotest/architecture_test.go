@@ -20,9 +20,10 @@ const module = "github.com/fetch1738/fetch1738"
 // layers lists the packages of the command line, below cmd/fetch1738/internal, from the lowest
 // layer to the highest. A package may import packages of lower layers only.
 var layers = []string{
-	"dial glob localerr outcome picture play term used version wildcard",
+	"cookies dial glob localerr outcome picture play term used version wildcard",
 	"stdio progress render",
 	"plan",
+	"formdata",
 	"client output listing form",
 	"transfer curl exit",
 	"dialogue report",

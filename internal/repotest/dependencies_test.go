@@ -72,6 +72,7 @@ var libraries = []library{
 	{"golang.org/x/net/http2/hpack", "fetch/http/internal/frames testserver/webtest", "the test server shares no code of HTTP/2 with the client"},
 	{"golang.org/x/net/http2", "testserver/traffic testserver/webtest", "the replay knows the names of frames, and plays them without a server"},
 	{"golang.org/x/net/idna", "internal/urls/idn", ""},
+	{"golang.org/x/net/publicsuffix", "cmd/fetch1738/internal/cookies", ""},
 	{"golang.org/x/net/proxy", "fetch/proxy/library.go", ""},
 	{"golang.org/x/sys/unix", "cmd/fetch1738/internal/term", ""},
 	{"golang.org/x/sys/windows", "internal/file/disk/lock_windows.go", ""},

@@ -121,6 +121,9 @@ func (c *connections) schemes() []fetch1738.Scheme {
 			if !c.follows() {
 				own.Limits.Hops = -1 // also after a referral of a prospero URL
 			}
+			if to := c.options.Connect.HAProxy; to.On {
+				own.Dial = announced(own.Dial, to.ClientIP)
+			}
 			return &fetchhttp.Fetcher{
 				Env: &own, UserAgent: "fetch1738/" + version.String(), Retries: -1, AllowDowngrade: true,
 				Proxy: c.forwarder, MaxIdle: c.idle,

@@ -38,10 +38,17 @@ type schemeProxy struct {
 // proxyOf returns the proxy for a scheme, or nil. header is sent with its requests.
 func proxyOf(o *plan.Connections, scheme string, header http.Header) *schemeProxy {
 	text, _ := proxyText(&o.Proxy, scheme)
+	pre := o.Proxy.Pre
+	if text == "" {
+		text, pre = pre, "" // as in curl
+	}
 	if text == "" {
 		return nil
 	}
 	p, err := proxy.Parse(text)
+	if err == nil && pre != "" {
+		p.Via, err = proxy.Parse(pre)
+	}
 	switch {
 	case errors.Is(err, errors.ErrUnsupported):
 		scheme, _, _ := strings.Cut(text, ":")

@@ -2,6 +2,7 @@ package client
 
 import (
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -50,13 +51,13 @@ func Request(o *plan.Operation, l locator.Locator) (*fetch.Request, error) {
 		if o.Gopher.View != "" || o.Gopher.Language != "" {
 			req.Options = &gopher.Options{View: o.Gopher.View, Language: o.Gopher.Language}
 		}
-		if len(o.Gopher.Answers) > 0 && o.Ask.Numbers == nil {
+		if len(o.Form) > 0 && o.Ask.Numbers == nil {
+			if slices.ContainsFunc(o.Form, func(f plan.Field) bool { return len(f.Files) > 0 }) {
+				return nil, localerr.Usagef("--form: a form of Gopher takes no files; NAME=<FILE is the text in a file")
+			}
 			req.Locator = WithForm(l)
 		}
 	case *locator.HTTP:
-		if len(o.Gopher.Answers) > 0 || o.Output.JSON || o.Output.List {
-			return nil, localerr.Usagef("--form, --list and --json do not apply to HTTP, which has no menus or directories; for curl's --form and --json, use curl")
-		}
 		if o.Ask.Resume == plan.ResumeGiven && o.Uploading() {
 			return nil, localerr.New(localerr.Range, errors.New("cannot resume an HTTP upload"))
 		}

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/formdata"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
 )
@@ -14,7 +15,7 @@ import (
 func httpOptions(o *plan.Operation) (*fetchhttp.Options, error) {
 	options := &fetchhttp.Options{
 		Verb: o.Ask.Method, Target: o.HTTP.Target, Header: http.Header{}, AnyStatus: true,
-		Compressed: o.HTTP.Compressed, HTTP10: o.HTTPSession.Version == plan.HTTPVersion10, LocationTrusted: o.HTTP.LocationTrusted, AutoReferer: o.HTTP.AutoReferer, KeepPost: o.HTTP.KeepPost,
+		Jar: o.HTTP.Cookies.Jar, IgnoreLength: o.HTTP.IgnoreLength, Compressed: o.HTTP.Compressed, HTTP10: o.HTTPSession.Version == plan.HTTPVersion10, LocationTrusted: o.HTTP.LocationTrusted, AutoReferer: o.HTTP.AutoReferer, KeepPost: o.HTTP.KeepPost,
 	}
 	if !o.HTTP.Compressed {
 		options.Header["Accept-Encoding"] = []string{} // as curl, which sends none
@@ -25,8 +26,8 @@ func httpOptions(o *plan.Operation) (*fetchhttp.Options, error) {
 	if o.HTTP.Referer != nil {
 		options.Header["Referer"] = plan.NonEmpty(*o.HTTP.Referer)
 	}
-	if o.HTTP.Cookies != nil {
-		options.Header["Cookie"] = []string{strings.Join(o.HTTP.Cookies, "; ")}
+	if o.HTTP.Cookies.Given != nil {
+		options.Header["Cookie"] = []string{strings.Join(o.HTTP.Cookies.Given, "; ")}
 	}
 	if o.Ask.Ranges != "" || o.Ask.Head && o.Ask.Span != nil {
 		options.Header["Range"] = []string{"bytes=" + cmp.Or(o.Ask.Ranges, o.Ask.SpanText)}
@@ -34,6 +35,14 @@ func httpOptions(o *plan.Operation) (*fetchhttp.Options, error) {
 	if data := o.Posted(); data != nil {
 		options.Body = bytes.NewReader(data)
 		options.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
+	if len(o.Form) > 0 {
+		body, mediaType, err := formdata.New(o.Form, o.HTTP.EscapeForm)
+		if err != nil {
+			return nil, err
+		}
+		options.Body = body
+		options.Header.Set("Content-Type", mediaType)
 	}
 	switch {
 	case o.Ask.Head:

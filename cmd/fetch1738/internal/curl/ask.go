@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/formdata"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/internal/file/segments"
 )
@@ -129,14 +130,18 @@ func addNumber(c *CommandLine, value string) error {
 	return nil
 }
 
-// addAnswer parses "NAME=VALUE".
-func addAnswer(c *CommandLine, value string) error {
-	name, value, ok := strings.Cut(value, "=")
-	if !ok || strings.TrimSpace(name) == "" {
-		return errors.New("expected NAME=VALUE")
-	}
-	c.op.Gopher.Answers = append(c.op.Gopher.Answers, plan.Answer{Name: strings.TrimSpace(name), Value: value})
-	return nil
+// addField is --form.
+func addField(c *CommandLine, value string) error {
+	field, err := formdata.Parser{ReadFile: c.readFile, Warn: c.warn}.Field(value)
+	c.op.Form = append(c.op.Form, field)
+	return err
+}
+
+// addString is --form-string.
+func addString(c *CommandLine, value string) error {
+	field, err := formdata.String(value)
+	c.op.Form = append(c.op.Form, field)
+	return err
 }
 
 // addAnswers reads a file of lines "NAME=VALUE". Empty lines and lines that begin with "#" are
@@ -151,7 +156,7 @@ func addAnswers(c *CommandLine, value string) error {
 		if strings.TrimSpace(line) == "" || line[0] == '#' {
 			continue
 		}
-		if err := addAnswer(c, line); err != nil {
+		if err := addString(c, line); err != nil {
 			return err
 		}
 	}

@@ -136,13 +136,13 @@ func explainUsage(err error, table []Option, args []string) error {
 		if unknown.GetSpecifiedShortnames() != "" {
 			long, short = "", long
 		}
-		return localerr.Usagef("%s%s", unknownOption(long, short, table), asInWget(short, "", args))
+		return localerr.Usagef("%s", unknownOption(long, short, table))
 	case errors.As(err, &missing):
 		return localerr.Usagef("option %s: requires parameter", spelled(missing.GetFlag()))
 	case errors.As(err, &invalid):
 		flag, wgets := invalid.GetFlag(), ""
 		if flag.Name == "range" || flag.Name == "max-time" { // not an option of a verb with the same letter
-			wgets = asInWget(flag.Shorthand, invalid.GetValue(), args)
+			wgets = asInWget(flag.Shorthand, invalid.GetValue())
 		}
 		return localerr.Usagef("option %s: %v%s", spelled(flag), errors.Unwrap(invalid), wgets)
 	}

@@ -2,6 +2,7 @@ package curl
 
 import (
 	"errors"
+	"net/netip"
 	"strconv"
 	"strings"
 
@@ -83,6 +84,28 @@ func setProxy(scheme string, http10 bool) Setter {
 		c.op.Proxy.URL, c.op.Proxy.HTTP10 = &value, http10
 		return nil
 	}
+}
+
+// setClientIP is --haproxy-clientip, which includes --haproxy-protocol.
+func setClientIP(c *CommandLine, value string) error {
+	if _, err := netip.ParseAddr(value); err != nil {
+		return errors.New("expected an IP address")
+	}
+	c.op.Connect.HAProxy = plan.HAProxy{On: true, ClientIP: value}
+	return nil
+}
+
+// setPreproxy is --preproxy. Without a scheme, it is SOCKS 4, as in curl.
+func setPreproxy(c *CommandLine, value string) error {
+	scheme, _, ok := strings.Cut(value, "://")
+	if !ok {
+		scheme, value = "socks4", "socks4://"+value
+	}
+	if !strings.HasPrefix(strings.ToLower(scheme), "socks") {
+		return errors.New("expected a SOCKS proxy, such as socks5://HOST:PORT")
+	}
+	c.op.Proxy.Pre = value
+	return nil
 }
 
 func addProxyHeader(c *CommandLine, line string) {

@@ -24,16 +24,16 @@ func addHeader(c *CommandLine, line string) {
 	c.op.HTTP.Headers = append(c.op.HTTP.Headers, line)
 }
 
-// addCookie adds cookies in the form in which they are sent. Without a "=", curl reads a cookie
-// file or starts to store cookies; this is not supported.
+// addCookie adds cookies in the form in which they are sent or, without a "=", the name of a file.
 func addCookie(c *CommandLine, value string) error {
 	switch {
 	case !strings.Contains(value, "="):
-		return errors.New("expected NAME=VALUE; cookie files are " + useCurl)
+		c.op.HTTP.Cookies.Files = append(c.op.HTTP.Cookies.Files, value)
+		return nil
 	case strings.ContainsAny(value, "\r\n\x00"):
 		return errors.New("a cookie cannot contain CR, LF or NUL")
 	}
-	c.op.HTTP.Cookies = append(c.op.HTTP.Cookies, value)
+	c.op.HTTP.Cookies.Given = append(c.op.HTTP.Cookies.Given, value)
 	return nil
 }
 

@@ -24,12 +24,12 @@ func Refusals() []Refusal {
 	)
 	return []Refusal{
 		{"tls13-ciphers", "not supported; all cipher suites of TLS 1.3 are secure and always offered"},
-		{"abstract-unix-socket alt-svc anyauth aws-sigv4 ca-native cert-status c/cookie-jar crlfile curves delegation " +
+		{"abstract-unix-socket alt-svc anyauth aws-sigv4 ca-native cert-status crlfile curves delegation " +
 			"digest disallow-username-in-url dns-interface dns-ipv4-addr dns-ipv6-addr doh-cert-status doh-insecure doh-url " +
-			"dump-ca-embed ech engine false-start form-escape form-string " +
-			"happy-eyeballs-timeout-ms haproxy-clientip haproxy-protocol hsts http0.9 " +
-			"http3 http3-only ignore-content-length ip-tos ipfs-gateway j/junk-session-cookies keepalive-cnt krb libcurl " +
-			"M/manual mptcp negotiate no-alpn no-sessionid ntlm oauth2-bearer preproxy " +
+			"dump-ca-embed ech engine false-start " +
+			"happy-eyeballs-timeout-ms hsts http0.9 " +
+			"http3 http3-only ip-tos ipfs-gateway keepalive-cnt krb libcurl " +
+			"M/manual mptcp negotiate no-alpn no-sessionid ntlm oauth2-bearer " +
 			"proxy-anyauth proxy-ca-native proxy-cacert proxy-capath proxy-cert proxy-cert-type proxy-ciphers proxy-crlfile proxy-digest " +
 			"proxy-http2 proxy-insecure proxy-key proxy-key-type proxy-negotiate proxy-ntlm proxy-pass proxy-pinnedpubkey " +
 			"proxy-service-name proxy-tls13-ciphers proxy-tlsauthtype proxy-tlspassword proxy-tlsuser proxy-tlsv1 " +
@@ -62,9 +62,6 @@ func RefusedOption(long, short string) (said string, known bool) {
 	spelled := "--" + long
 	if short != "" {
 		spelled = "-" + short
-	}
-	if short == "F" { // --form is ours, for Gopher+
-		return "option -F: " + useCurl, true
 	}
 	if name, ok := strings.CutPrefix(long, expandPrefix); ok {
 		for _, o := range Options() {

@@ -2,7 +2,6 @@ package curl
 
 import (
 	_ "embed"
-	"slices"
 	"strings"
 
 	"github.com/fetch1738/fetch1738/internal/urls/typed"
@@ -29,16 +28,12 @@ func FromWget(long string) string {
 	return ""
 }
 
-// asInWget returns what to use if a letter of curl's, that args have or that has a wrong value, is
-// probably meant as that of wget. It returns "" for all others.
-func asInWget(letter, value string, args []string) string {
+// asInWget returns what to use if a letter of curl's that has a wrong value is probably meant as that of
+// wget. It returns "" for all others.
+func asInWget(letter, value string) string {
 	scheme, _, hasServer := strings.Cut(value, "://")
 	isURL := hasServer && typed.HasScheme(value)
 	switch {
-	case letter == "c" && slices.Contains(args, "-nc"):
-		return "; to keep existing files, as wget -nc does: --no-clobber"
-	case letter == "c":
-		return "; to resume a file, as wget -c does: -C - -O"
 	case isURL && (letter == "r" || letter == "m") && strings.HasPrefix(scheme, "http"):
 		return "; to copy a web site, similar to wget -" + letter + ": fetch1738 crawl --http --same-host --dir DIR URL"
 	case isURL && (letter == "r" || letter == "m"):

@@ -86,7 +86,7 @@ func TestWgetHints(t *testing.T) {
 		"--tires 3 URL":           "option --tires: is unknown",
 		"--quota 3 URL":           "belongs to wget; use fetch1738 crawl --max-size",
 		"--qoute 3 URL":           "did you mean --quote?",
-		"-c URL":                  "option -c: not supported; use curl for this; to resume a file, as wget -c does: -C - -O",
+		"-c URL":                  "to resume a file, as wget -c does: -C - -O",
 		"-nc URL":                 "to keep existing files, as wget -nc does: --no-clobber",
 		"-r http://h/":            "to copy a web site, similar to wget -r: fetch1738 crawl --http",
 		"-r ftp://h/":             "to copy a folder, as wget -r does: fetch1738 mirror URL DIR",

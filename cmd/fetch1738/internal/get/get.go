@@ -64,8 +64,15 @@ func Run(ctx context.Context, args []string, std stdio.Streams, verbs Verbs) int
 	if err != nil {
 		return shown.Misused(err)
 	}
+	jar, err := readCookies(c, std)
+	if err != nil {
+		return shown.Misused(err)
+	}
 	code := perform(ctx, c.Operations, shown, func() (*transfer.Engine, func()) { return newEngine(shown, kept, verbs.Lasting) })
 	if err := kept.Close(); err != nil && code == exit.OK {
+		code = shown.Misused(err)
+	}
+	if err := writeCookies(ctx, c, std, jar); err != nil && code == exit.OK {
 		code = shown.Misused(err)
 	}
 	if ctx.Err() != nil {

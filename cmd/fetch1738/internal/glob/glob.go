@@ -9,17 +9,20 @@ import (
 	"math"
 	"math/bits"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 )
 
 // A Glob is a URL, or the name of a file to upload, that may contain curl's sets {a,b} and ranges
-// [1-10], [001-100:2], [a-z]. The zero value expands to "".
+// [1-10], [001-100:2], [a-z], which may have names, {<name>a,b} or [<name>1-10]. The zero value expands
+// to "".
 type Glob []part
 
 // A part is one piece of a Glob: a fixed text, a set of texts, or a range.
 type part struct {
 	fixed  string
+	name   string // of a set or range; "" for none
 	set    []string
 	ranged bool
 	first  int64
@@ -58,6 +61,16 @@ func (g Glob) All() iter.Seq2[string, []string] {
 	return func(yield func(string, []string) bool) {
 		g.expand("", nil, yield)
 	}
+}
+
+// Names returns the names of the sets and ranges, in the order of their values; "" for those without one.
+func (g Glob) Names() (names []string) {
+	for _, p := range g {
+		if p.varies() {
+			names = append(names, p.name)
+		}
+	}
+	return names
 }
 
 // MaxCount is the largest result of [Glob.Count].
@@ -127,14 +140,24 @@ func (p *part) values() iter.Seq[string] {
 	}
 }
 
-// FillIn replaces #1, #2, … in the name of an output file with values.
-func FillIn(name string, values []string) string {
+// FillIn replaces #1, #2, … in the name of an output file with values, and #<name> with the value that has
+// this name.
+func FillIn(name string, values, names []string) (string, error) {
 	var b strings.Builder
 	for {
 		before, after, found := strings.Cut(name, "#")
 		b.WriteString(before)
 		if !found {
-			return b.String()
+			return b.String(), nil
+		}
+		if named, rest, ok := cutName(after); ok {
+			at := slices.Index(names, named)
+			if at < 0 || at >= len(values) {
+				return "", fmt.Errorf("no set or range of the URL has the name %q", named)
+			}
+			b.WriteString(values[at])
+			name = rest
+			continue
 		}
 		digits := len(after) - len(strings.TrimLeft(after, "0123456789"))
 		n, err := strconv.Atoi(after[:digits])
@@ -145,6 +168,12 @@ func FillIn(name string, values []string) string {
 		}
 		name = after[digits:]
 	}
+}
+
+// cutName cuts "<name>" off the beginning of s.
+func cutName(s string) (name, rest string, ok bool) {
+	name, rest, ok = strings.Cut(strings.TrimPrefix(s, "<"), ">")
+	return name, rest, ok && s[0] == '<' && name != "" && !strings.ContainsAny(name, "{}[]<,")
 }
 
 type parser struct {
@@ -218,12 +247,21 @@ func (p *parser) addVarying(read func() part) {
 		p.flush()
 	}
 	start := p.at
-	part := read()
+	name, _, named := cutName(p.text[p.at+1:])
+	if !named {
+		name = ""
+	}
+	found := read()
 	if p.err != nil {
 		return
 	}
-	p.glob = append(p.glob, part)
-	high, count := bits.Mul64(p.count, part.count())
+	if named && slices.ContainsFunc(p.glob, func(before part) bool { return before.name == name }) {
+		p.fail("duplicate glob name", start+len("{<"+name+">"))
+		return
+	}
+	found.name = name
+	p.glob = append(p.glob, found)
+	high, count := bits.Mul64(p.count, found.count())
 	p.count = count
 	switch {
 	case len(p.glob) > maxParts:
@@ -237,6 +275,10 @@ func (p *parser) addVarying(read func() part) {
 func (p *parser) set() part {
 	start := p.at
 	p.at++
+	if name, _, named := cutName(p.text[p.at:]); named {
+		p.at += len("<" + name + ">")
+	}
+	begins := p.at
 	var set []string
 	var element strings.Builder
 	for p.at < len(p.text) {
@@ -249,8 +291,8 @@ func (p *parser) set() part {
 			if c == ',' {
 				continue
 			}
-			if p.at == start+2 {
-				p.fail("empty string within braces", start+1)
+			if p.at == begins+1 {
+				p.fail("empty string within braces", begins)
 			}
 			return part{set: set}
 		case c == '{' || c == '[':
@@ -280,6 +322,9 @@ func (p *parser) byteRange() part {
 		return part{}
 	}
 	p.at = start + 1 + len(inside) + 1
+	if _, rest, named := cutName(inside); named {
+		inside = rest
+	}
 	part, ok := parseRange(inside)
 	if !ok {
 		p.fail("bad range", start+1)

@@ -100,7 +100,11 @@ func TestFillIn(t *testing.T) {
 	}
 	var got []string
 	for _, values := range g.All() {
-		got = append(got, FillIn("#2/#1_#3#x##1", values))
+		name, err := FillIn("#2/#1_#3#x##1", values, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, name)
 	}
 	want := []string{"1/a_#3#x#a", "2/a_#3#x#a", "1/b_#3#x#b", "2/b_#3#x#b"}
 	if !slices.Equal(got, want) {
@@ -159,5 +163,32 @@ func TestCount(t *testing.T) {
 	}
 	if g, err := Parse("[0-999999999][0-999999999]"); err != nil || g.Count() != MaxCount {
 		t.Errorf("%v, %d", err, g.Count())
+	}
+}
+
+func TestNames(t *testing.T) {
+	g, err := Parse("h/{<set>a,b}/[<n>1-2]/{c,d}")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for url, values := range g.All() {
+		name, err := FillIn("#<n>-#<set>-#3", values, g.Names())
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, url+" "+name)
+	}
+	if len(got) != 8 || got[0] != "h/a/1/c 1-a-c" || got[7] != "h/b/2/d 2-b-d" {
+		t.Errorf("%q", got)
+	}
+	if name, err := FillIn("#<other>", []string{"a"}, []string{"set"}); err == nil {
+		t.Errorf("an unknown name: %q", name)
+	}
+	if _, err := Parse("{<a>x,y}{<a>z,w}"); err == nil || !strings.Contains(err.Error(), "duplicate") {
+		t.Errorf("a name twice: %v", err)
+	}
+	if g, err := Parse("{<a,b}"); err != nil || g.Names()[0] != "" {
+		t.Errorf("no name: %v %v", g, err)
 	}
 }

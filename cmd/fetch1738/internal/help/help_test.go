@@ -179,10 +179,10 @@ func TestHelpWithoutTerminal(t *testing.T) {
 
 func TestHelpUnknown(t *testing.T) {
 	for topic, want := range map[string]string{
-		"important":    "topics are the verbs",
-		"--cookie-jar": "not supported; use curl for this",
-		"--retyr":      "did you mean --retry?",
-		"exit-code":    "did you mean exit-codes?",
+		"important": "topics are the verbs",
+		"--digest":  "not supported; use curl for this",
+		"--retyr":   "did you mean --retry?",
+		"exit-code": "did you mean exit-codes?",
 	} {
 		if text, err := explained(verbsHere(), topic, 80); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("help %s: %q, %v", topic, text, err)

@@ -23,6 +23,7 @@ type Heads struct {
 	ends       []time.Time // when each of them was complete
 	last       int         // the status of the last one
 	trailer    []byte      // after the body of the last one
+	replies    replies     // of FTP
 	size       int         // bytes of everything
 	dump       io.Writer   // or nil
 	file       io.Closer   // of dump, or nil
@@ -40,6 +41,7 @@ func (h *Heads) sent(octets []byte) {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	h.replies.sent(octets)
 	h.connecting = bytes.HasPrefix(octets, []byte("CONNECT "))
 	h.fetching = h.fetching || bytes.HasPrefix(octets, []byte("GET "))
 	h.sizing = h.fetching && bytes.HasPrefix(octets, []byte("HEAD "))
@@ -68,6 +70,9 @@ func (h *Heads) received(octets []byte) {
 		h.trailer = bytes.Clone(octets)
 	}
 	h.size += len(octets)
+	if len(h.web) == 0 {
+		octets = h.replies.next(octets)
+	}
 	h.write(octets)
 }
 
@@ -102,6 +107,8 @@ func (h *Heads) Add(lines string) {
 func (h *Heads) Restart() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	h.write(h.replies.rest())
+	h.replies = replies{}
 	h.web, h.ends, h.last, h.size, h.trailer, h.enough = nil, nil, 0, 0, nil, false
 }
 
@@ -151,6 +158,7 @@ func (h *Heads) Connect() int {
 func (h *Heads) Finish() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	h.write(h.replies.rest())
 	if h.file != nil {
 		if err := h.file.Close(); h.fault == nil {
 			h.fault = err

@@ -1,6 +1,7 @@
 package output
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -13,13 +14,32 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// LastSegment returns the last segment of the path of l as typed, still encoded: the file
-// name of -O. For a gopher URL it is that of the selector.
+// NoName is the file name of -O for a URL whose path has no name, as in curl.
+const NoName = "curl_response"
+
+// RemoteName returns the file name of -O: the last segment of the path or, if that ends in a slash, the
+// one before it. Without a name it is NoName.
+func RemoteName(l locator.Locator, typed string) string {
+	if name := LastSegment(l, typed); name != "" {
+		return name
+	}
+	p := strings.TrimSuffix(pathOf(l, typed), "/")
+	return cmp.Or(p[strings.LastIndexByte(p, '/')+1:], NoName)
+}
+
+// LastSegment returns the last segment of the path of l as typed, still encoded. It is empty if the path
+// ends in a slash. For a gopher URL it is that of the selector.
 func LastSegment(l locator.Locator, typed string) string {
 	if news, isNews := l.(*locator.News); isNews && news.Host == "" {
 		_, name, _ := strings.Cut(typed, ":")
 		return name
 	}
+	p := pathOf(l, typed)
+	return p[strings.LastIndexByte(p, '/')+1:]
+}
+
+// pathOf returns the path of l as typed, or the selector of a gopher URL.
+func pathOf(l locator.Locator, typed string) string {
 	_, rest, found := strings.Cut(typed, "://")
 	if !found {
 		_, rest, _ = strings.Cut(l.String(), "://")
@@ -41,7 +61,7 @@ func LastSegment(l locator.Locator, typed string) string {
 			p = localID(l.WPath)
 		}
 	}
-	return p[strings.LastIndexByte(p, '/')+1:]
+	return p
 }
 
 // DecodedName is LastSegment, decoded.

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/glob"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/localerr"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/wildcard"
 	"github.com/fetch1738/fetch1738/internal/file/disk"
@@ -20,6 +21,7 @@ type Place struct {
 	Op          *plan.Operation
 	Destination plan.Destination
 	Values      []string        // of the sets and ranges in the URL, for #1, #2, …
+	ValueNames  []string        // of the values, for #<name>; "" for none
 	Listed      *wildcard.Match // the match, if the URL was found by a wildcard
 }
 
@@ -61,7 +63,10 @@ func (p *Place) Sink(out io.Writer, portion *Portion, name string, may bool) (*S
 	case path == "":
 		return s, nil
 	case !p.Op.GlobOff:
-		path = glob.FillIn(path, p.Values)
+		var err error
+		if path, err = glob.FillIn(path, p.Values, p.ValueNames); err != nil {
+			return nil, localerr.Usagef("-o %s: %w", p.Destination.Path, err)
+		}
 	}
 	if s.named = true; s.nameless == nil {
 		s.Path = inFolder(o.Dir, path)
@@ -108,8 +113,8 @@ func (p *Place) listed(m wildcard.Match) (typed, served string) {
 	parts := strings.Split(p.Destination.Path, "/")
 	chosen := len(parts)
 	for i, part := range parts {
-		filled := glob.FillIn(part, values)
-		if filled == glob.FillIn(part, p.Values) {
+		filled, _ := glob.FillIn(part, values, p.ValueNames) // Sink reports a name that there is not
+		if same, _ := glob.FillIn(part, p.Values, p.ValueNames); filled == same {
 			parts[i] = filled
 			continue
 		}

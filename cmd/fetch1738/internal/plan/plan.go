@@ -38,6 +38,7 @@ type Operation struct {
 	FTP      FTP
 	HTTP     HTTP
 	Gopher   Gopher
+	Form     []Field // of --form, for HTTP and Gopher+
 	News     News
 	WAIS     WAIS
 	Telnet   Telnet
@@ -140,7 +141,14 @@ type Policy struct {
 // Connect says how to connect to servers.
 type Connect struct {
 	Timeout time.Duration // 0 for the default
+	HAProxy HAProxy
 	Dialer  dial.Dialer
+}
+
+// HAProxy is what a load balancer would tell an HTTP server about the client.
+type HAProxy struct {
+	On       bool
+	ClientIP string // "" for the address of the connection
 }
 
 // Limits end a transfer, or slow it down. Zero means no limit.
@@ -154,6 +162,7 @@ type Limits struct {
 // Proxy has the options for proxies.
 type Proxy struct {
 	URL     *string // if nil, use the environment; "" for no proxy
+	Pre     string  // a SOCKS proxy through which the other one is reached; "" for none
 	HTTP10  bool    // send CONNECT with HTTP/1.0
 	User    string  // USER[:PASSWORD], as in a URL
 	Headers []string
@@ -330,7 +339,8 @@ type FTPSession struct {
 type HTTP struct {
 	AutoReferer     bool
 	Compressed      bool
-	Cookies         []string
+	EscapeForm      bool // names in a form have a backslash before quotes
+	Cookies         Cookies
 	ETagCompare     string // a file
 	ETagSave        string // a file
 	Data            []byte // nil for no data
@@ -339,6 +349,7 @@ type HTTP struct {
 	Follow          bool // after a redirect, keep Ask.Method only if the status requires it
 	Get             bool // add Data to the URL
 	Headers         []string
+	IgnoreLength    bool  // of responses by HTTP/1
 	KeepPost        []int // redirect statuses after which POST remains POST
 	LocationTrusted bool
 	Query           []string
@@ -368,14 +379,10 @@ const (
 
 // Gopher has the options for gopher URLs.
 type Gopher struct {
-	Answers   []Answer // to a form
 	Language  string
 	ListViews bool
 	View      string
 }
-
-// An Answer answers the question of a form with this name or number.
-type Answer struct{ Name, Value string }
 
 // News has the options for news and nntp URLs.
 type News struct {
@@ -426,6 +433,9 @@ func (o *Operation) Posted() []byte {
 	return o.HTTP.Data
 }
 
+// Posts reports whether an HTTP request has a body.
+func (o *Operation) Posts() bool { return o.Posted() != nil || len(o.Form) > 0 }
+
 // Resuming reports whether transfers resume earlier ones.
 func (o *Operation) Resuming() bool { return o.Ask.Resume != ResumeNot }
 
@@ -434,7 +444,7 @@ func (o *Operation) Resuming() bool { return o.Ask.Resume != ResumeNot }
 func (o *Operation) MayGoAhead() bool {
 	a, h := o.Ask, o.HTTP
 	limited := o.FailEarly || o.FTPSession.NoPipelining || o.Interval > 0 || o.Limits != (Limits{}) || o.MaxSize > 0
-	plain := a.Method == "" && !a.Head && a.Span == nil && a.Ranges == "" && a.Numbers == nil && a.Segments < 2 && !o.Uploading() && o.Posted() == nil
-	depends := o.Resuming() || !a.Time.When.IsZero() || h.ETagCompare != "" || h.ETagSave != "" || o.Output.SkipExisting || o.Archive.Path != ""
+	plain := a.Method == "" && !a.Head && a.Span == nil && a.Ranges == "" && a.Numbers == nil && a.Segments < 2 && !o.Uploading() && !o.Posts()
+	depends := o.Resuming() || !a.Time.When.IsZero() || h.ETagCompare != "" || h.ETagSave != "" || h.Cookies.Stored() || o.Output.SkipExisting || o.Archive.Path != ""
 	return plain && !limited && !depends
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/client"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/exit"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/formdata"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/render"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/version"
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
@@ -202,6 +203,9 @@ func uploaded(t *told) int64 {
 			return 0
 		}
 		return int64(len(data))
+	}
+	if len(t.Op.Form) > 0 && client.IsHTTP(t.Locator) && t.Method() != "GET" {
+		return formdata.Size(t.Op.Form, t.Op.HTTP.EscapeForm)
 	}
 	if !t.Upload {
 		return 0

@@ -45,7 +45,7 @@ func (a *attempt) receive(ctx context.Context, req *fetch.Request) error {
 		}
 	}
 	defer res.Close()
-	if len(a.Op.Gopher.Answers) > 0 && !a.submitted {
+	if len(a.Op.Form) > 0 && !a.submitted && !client.IsHTTP(res.Locator) {
 		return localerr.Usagef("--form: %s is not a form", res.Locator.Redacted())
 	}
 	note(a.Result, a.host, res)
@@ -60,6 +60,9 @@ func (a *attempt) receive(ctx context.Context, req *fetch.Request) error {
 			return writeHead(a.Result, res)
 		}
 		return nil
+	}
+	if err := a.listWeb(res); err != nil {
+		return err
 	}
 	if skip, err := a.nameFile(res); skip || err != nil {
 		return err
@@ -272,4 +275,18 @@ func warnOfForwarded(warn func(format string, args ...any), redirects []fetchhtt
 			warn("status %d: the data was also sent to another server: %s", r.StatusCode, to.Redacted())
 		}
 	}
+}
+
+// listWeb gives a page that lists a directory of a web server its entries, for --list and --json. For
+// --list, another page is an error.
+func (a *attempt) listWeb(res *fetch.Resource) error {
+	o := &a.Op.Output
+	if !client.IsHTTP(res.Locator) || o.IncludeBody || !o.List && (!o.JSON || a.place.Keeps()) {
+		return nil
+	}
+	listed, err := listing.ReadWeb(res)
+	if err == nil && !listed && o.List {
+		err = localerr.Usagef("--list: %s is not a page that lists a directory in a known way; without --list it is fetched", res.Locator.Redacted())
+	}
+	return err
 }

@@ -113,7 +113,7 @@ func (e *Engine) asked(ctx context.Context, network *client.Network) iter.Seq[*T
 			for source := range sources.All() {
 				for url, values := range urls.All() {
 					task := Task{URL: url, Number: i, Source: source, Upload: source != "", Malformed: malformed}
-					place := output.Place{Disk: d, Op: op, Destination: op.Destination(i), Values: values}
+					place := output.Place{Disk: d, Op: op, Destination: op.Destination(i), Values: values, ValueNames: urls.Names()}
 					if !yield(e.common().newTransfer(network, task, place)) {
 						return
 					}

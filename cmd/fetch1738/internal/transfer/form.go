@@ -47,8 +47,8 @@ func (a *attempt) submit(ctx context.Context, req *fetch.Request, attributes *go
 // answersTo returns the answers of the options, or else those of the user at the console, which may be
 // nil.
 func answersTo(ctx context.Context, r *Result, console Console, f *gopher.Form) ([]string, error) {
-	if len(r.Op.Gopher.Answers) > 0 {
-		return form.Match(f, r.Op.Gopher.Answers)
+	if len(r.Op.Form) > 0 {
+		return form.Match(f, r.Op.Answers())
 	}
 	err := ErrNobody
 	var answers []string

@@ -49,6 +49,9 @@ func (a *attempt) list(res *fetch.Resource) error {
 // it as a link. Those with the further numbers are followed after it.
 func (a *attempt) follow(ctx context.Context, res *fetch.Resource, n int, further []int) (*fetch.Resource, error) {
 	defer res.Close()
+	if _, err := listing.ReadWeb(res); err != nil {
+		return nil, err
+	}
 	if res.Items == nil {
 		return nil, localerr.Usagef("--number %d: neither a directory nor a menu: %s", n, res.Locator.Redacted())
 	}

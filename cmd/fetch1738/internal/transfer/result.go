@@ -82,7 +82,7 @@ func (r *Result) Method() string {
 		return http.MethodPut
 	case r.Op.Ask.Head:
 		return http.MethodHead
-	case r.Op.Posted() != nil:
+	case r.Op.Posts() && client.IsHTTP(r.Locator):
 		return http.MethodPost
 	}
 	return http.MethodGet

@@ -123,9 +123,14 @@ func (t *Transfer) prepare() (err error) {
 	if t.Upload {
 		t.Locator, err = withName(t.Locator, t.Source)
 	}
-	if err == nil {
-		t.Sink, err = t.place.Sink(t.out, t.portion, output.LastSegment(t.Locator, t.URL), client.IsHTTP(t.Locator))
+	if err != nil {
+		return err
 	}
+	name := output.RemoteName(t.Locator, t.URL)
+	if name == output.NoName && t.place.Destination.Remote && len(t.Op.Ask.Numbers) == 0 {
+		t.Warn("the URL has no file name; the file is %s", name)
+	}
+	t.Sink, err = t.place.Sink(t.out, t.portion, name, client.IsHTTP(t.Locator))
 	return err
 }
 
@@ -277,7 +282,7 @@ func (a *attempt) request(ctx context.Context) (*fetch.Request, error) {
 		return nil, err
 	}
 	// The effect of an upload through a gateway is not known, and it must not bypass the gateway.
-	if a.Gateway() != "" && (a.Upload || a.Op.Ask.Head || a.Op.Gopher.ListViews || a.Op.Posted() != nil) {
+	if a.Gateway() != "" && (a.Upload || a.Op.Ask.Head || a.Op.Gopher.ListViews || a.Op.Posts()) {
 		return nil, driver.Fail(fetch.OpGateway, a.Locator, fetch.ErrUnsupported, errors.New("a gateway can only retrieve documents"))
 	}
 	askTime(a.Op, req)
