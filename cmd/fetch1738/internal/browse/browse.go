@@ -80,7 +80,7 @@ func (s *settings) run(ctx context.Context, c *curl.CommandLine, shown *report.R
 // converse runs a session and returns the exit code.
 func converse(ctx context.Context, op *plan.Operation, set *settings, shown *report.Reporter) int {
 	op.HTTPSession.Location = true // without -L
-	s := &session{Reporter: shown, op: op, login: op.Login.Given, bookmarkFile: set.bookmarks}
+	s := &session{Reporter: shown, std: shown.Streams, op: op, login: op.Login.Given, bookmarkFile: set.bookmarks}
 	if s.bookmarkFile == "" {
 		s.bookmarkFile = filepath.Join(filepath.Dir(curl.DefaultConfig()), "bookmarks")
 	}
@@ -102,7 +102,9 @@ func converse(ctx context.Context, op *plan.Operation, set *settings, shown *rep
 	network.Pick() // the user chooses each link
 	s.network, s.out = network, stdio.CheckOutput(s.Out)
 	defer s.removeTemporary()
-	s.input = newInput(s)
+	if s.input = newInput(s); s.isTerminal {
+		s.hold = s.Hold()
+	}
 	s.run(ctx, op.URLs)
 	switch {
 	case ctx.Err() != nil:

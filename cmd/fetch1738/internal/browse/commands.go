@@ -29,13 +29,14 @@ type command struct {
 func commands() []command {
 	return []command{
 		{"follow", "f", "N", "Follow the link N; the number alone does, too", follow},
-		{"back", "b", "", "Return to the page before", back},
+		{"back", "b", "[N]", "Return to the page before, or to the page N of history", back},
+		{"history", "", "", "Show the pages that back leads to, and this one, with numbers", history},
 		{"next", "n", "", "Follow the next link of the page before, such as the next article", next},
 		{"list", "l", "", "Show the page again", list},
 		{"reload", "r", "", "Fetch the page again", reload},
-		{"up", "u", "", "Go to the directory above", up},
+		{"up", "u", "", "Go to the directory or menu above, as the URL has it; .. does, too", up},
 		{"go", "g", "URL", "Go to URL, which may be relative", goTo},
-		{"search", "", "[N] WORDS", "Search the page, or the search N; /WORDS does the first", search},
+		{"search", "", "[N] WORDS", "Ask the search of the page, or the search N; without one, as /WORDS", search},
 		{"links", "", "", "Show the URLs of the links", links},
 		{"save", "s", "[N[-M]] [NAME]", "Save documents to files; a part of one is resumed", save},
 		{"mirror", "m", "[N] [DIR]", "Copy a directory, menu or newsgroup with all below it", mirrorTree},
@@ -45,12 +46,15 @@ func commands() []command {
 		{"bookmark", "", "[N]", "Add a page to the bookmarks", bookmark},
 		{"bookmarks", "", "", "Show the bookmarks", bookmarks},
 		{"help", "h", "", "Show the commands", func(_ context.Context, s *session, _ []string) error {
-			s.write(strings.Split(strings.TrimRight(commandHelp(min(s.columns(), cli.MaxWidth)), "\n"), "\n"))
+			s.writeText(strings.Split(strings.TrimRight(commandHelp(min(s.columns(), cli.MaxWidth)), "\n"), "\n"))
 			return nil
 		}},
-		{"quit", "q", "", "End; Control-D does, too", func(context.Context, *session, []string) error { return errQuit }},
+		{"quit", "q", "", "End; Control-D does, too", quit},
+		{"exit", "", "", "The same as quit", quit},
 	}
 }
+
+func quit(context.Context, *session, []string) error { return errQuit }
 
 // commandHelp returns a description of the commands.
 func commandHelp(width int) string {
@@ -81,7 +85,10 @@ func (s *session) do(ctx context.Context, line string) error {
 			return c.do(ctx, s, args[1:])
 		}
 	}
-	if typed.HasKnownScheme(line) || line == ".." {
+	switch {
+	case line == "..":
+		return up(ctx, s, nil)
+	case typed.HasKnownScheme(line):
 		return s.goTo(ctx, line)
 	}
 	l, err := s.entry(strings.Trim(line, `"`))
@@ -214,12 +221,31 @@ func (s *session) follow(ctx context.Context, l link) error {
 	return s.navigate(p)
 }
 
-func back(_ context.Context, s *session, _ []string) error {
-	if len(s.pages) < 2 {
+func back(_ context.Context, s *session, args []string) error {
+	n := len(s.pages) - 1
+	if len(args) > 0 {
+		var err error
+		if n, err = strconv.Atoi(args[0]); err != nil || n < 1 || n > len(s.pages) {
+			return fmt.Errorf("there is no page %s in history, which has %s", args[0], count(len(s.pages), "page"))
+		}
+	}
+	if n < 1 {
 		return errors.New("there is no page before this one")
 	}
-	s.pages = s.pages[:len(s.pages)-1]
+	s.pages = s.pages[:n]
 	s.show(s.current())
+	return nil
+}
+
+func history(_ context.Context, s *session, _ []string) error {
+	var lines []string
+	for i, p := range s.pages {
+		lines = append(lines, fmt.Sprintf("%4d %s", i+1, p.title()))
+	}
+	if lines == nil {
+		return errNoPage
+	}
+	s.write(lines)
 	return nil
 }
 
@@ -263,19 +289,14 @@ func reload(ctx context.Context, s *session, _ []string) error {
 
 func up(ctx context.Context, s *session, _ []string) error {
 	p := s.current()
-	switch l := p.at.(type) {
-	case *locator.FTP, *locator.File, *locator.HTTP:
-		ref := ".."
-		if !strings.HasSuffix(strings.Split(l.String(), "?")[0], "/") {
-			ref = "."
-		}
-		above, err := hypertext.Resolve(l, ref)
-		if err != nil || locator.Equal(above, l) {
-			return errors.New("there is no directory above this one")
-		}
-		return s.follow(ctx, link{name: above.Redacted(), to: above, from: p.from})
+	if p.at == nil {
+		return errNoPage
 	}
-	return errors.New("only ftp, file and http URLs have directories; use back")
+	to := above(p.at)
+	if to == nil {
+		return errors.New("there is no directory or menu above this page; use back")
+	}
+	return s.follow(ctx, link{name: to.Redacted(), to: to, from: p.from})
 }
 
 func goTo(ctx context.Context, s *session, args []string) error {
@@ -310,11 +331,30 @@ func search(ctx context.Context, s *session, args []string) error {
 	if len(args) == 0 {
 		return errors.New("search needs words")
 	}
-	if l, err := s.entry(args[0]); err == nil && len(args) > 1 {
-		l.words = strings.Join(args[1:], " ")
-		return s.follow(ctx, l)
+	_, notNumber := strconv.Atoi(args[0])
+	if l, err := s.entry(args[0]); err == nil && len(args) > 1 && (l.kind == fetch.KindQuery || notNumber == nil) {
+		return s.ask(ctx, l, strings.Join(args[1:], " "))
 	}
-	return s.searchPage(ctx, strings.Join(args, " "))
+	p, words := s.current(), strings.Join(args, " ")
+	var known []link
+	for _, l := range p.links {
+		if l.kind == fetch.KindQuery {
+			known = append(known, l)
+		}
+	}
+	switch {
+	case p.search || p.words != "" || len(known) == 0:
+		return s.searchPage(ctx, words)
+	case len(known) == 1:
+		return s.ask(ctx, known[0], words)
+	}
+	return fmt.Errorf("this page has %d searches, the first is %d; enter search N %s", len(known), known[0].number, words)
+}
+
+// ask shows the answer of a search.
+func (s *session) ask(ctx context.Context, l link, words string) error {
+	l.words = words
+	return s.follow(ctx, l)
 }
 
 // searchPage searches the server, if the page is a search or its hits, or else the text of the page.
@@ -324,9 +364,7 @@ func (s *session) searchPage(ctx context.Context, words string) error {
 		return errors.New("a search needs words")
 	}
 	if p.search || p.words != "" {
-		l := p.link
-		l.words = words
-		return s.follow(ctx, l)
+		return s.ask(ctx, p.link, words)
 	}
 	var found []string
 	for _, line := range p.format(s.columns()) {
@@ -373,7 +411,7 @@ func source(ctx context.Context, s *session, args []string) error {
 			lines = append(lines, render.Quote(line))
 		}
 	}
-	s.write(lines)
+	s.writeText(lines)
 	if err != nil {
 		return &failure{t, err}
 	}
@@ -393,6 +431,6 @@ func explained(ctx context.Context, s *session, args []string) error {
 	if err != nil {
 		return &failure{t, err}
 	}
-	s.write(strings.Split(strings.TrimRight(text.String(), "\n"), "\n"))
+	s.writeText(strings.Split(strings.TrimRight(text.String(), "\n"), "\n"))
 	return nil
 }

@@ -201,13 +201,21 @@ func openWith(ctx context.Context, s *session, args []string) error {
 	}
 	cmd := exec.Command(program, append(slices.Clone(args[at+2:]), file)...) // it may use Control-C itself
 	if s.isTerminal {
-		cmd.Stdin = s.In
+		cmd.Stdin = s.std.In
 	}
-	cmd.Stdout, cmd.Stderr = s.Out, s.Err
+	cmd.Stdout, cmd.Stderr = s.std.Out, s.std.Err
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("%s: %w", args[at+1], err)
 	}
 	return nil
+}
+
+// page shows lines in a pager: a program and its options. It reads the keys from the terminal itself.
+func (s *session) page(pager, lines []string) error {
+	cmd := exec.Command(pager[0], pager[1:]...)
+	cmd.Stdin = strings.NewReader(strings.Join(lines, "\n") + "\n")
+	cmd.Stdout, cmd.Stderr = s.std.Out, s.std.Err
+	return cmd.Run() // a pager that does not read to the end is no error
 }
 
 // removeTemporary removes the files of openWith. They stay until the end of the session, because a

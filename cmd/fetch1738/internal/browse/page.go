@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -31,6 +32,7 @@ type link struct {
 	kind    fetch.Kind // as far as the page with the link says
 	from    fetch.Provenance
 	words   string            // to search for
+	query   string            // of a form: what is before the words in the query, or ""
 	mirrors []locator.Locator // of a gopher item
 }
 
@@ -44,7 +46,8 @@ type page struct {
 	err    error            // why it is not complete
 
 	items   []fetch.Item // of a listing
-	text    string       // of a document, in UTF-8
+	text    string       // of a document, in UTF-8, or about it
+	isAbout bool         // text is about the page
 	isHTML  bool
 	charset charset.Charset
 
@@ -83,7 +86,7 @@ func (s *session) open(ctx context.Context, l link) (*page, error) {
 	case res.Items != nil:
 		err = p.readItems(res)
 	case res.Kind != fetch.KindDocument:
-		p.text = res.Advice
+		p.text, p.isAbout = res.Advice, true
 		if p.search && p.text == "" {
 			p.text = "This is a search. Enter / and the words, such as /apples."
 		}
@@ -98,7 +101,11 @@ func (s *session) open(ctx context.Context, l link) (*page, error) {
 
 // request returns the request for a link, and what its context and messages need.
 func (s *session) request(ctx context.Context, l link) (*transfer.Result, context.Context, *fetch.Request, error) {
+	l, err := l.filled()
 	t := s.result(l)
+	if err != nil {
+		return t, ctx, nil, err
+	}
 	if !s.op.Policy.Schemes.Has(l.to.Scheme()) {
 		return t, ctx, nil, localerr.Errorf(localerr.Unsupported, "the scheme %q is disabled by --proto", l.to.Scheme())
 	}
@@ -107,7 +114,7 @@ func (s *session) request(ctx context.Context, l link) (*transfer.Result, contex
 		s.op.Login.Given = s.login
 	}
 	if l.from.Kind != fetch.OriginRemote {
-		if err := t.Authenticate(); err != nil {
+		if err = t.Authenticate(); err != nil {
 			return t, ctx, nil, err
 		}
 	}
@@ -192,14 +199,7 @@ func (p *page) readText(res *fetch.Resource) error {
 	head, err := io.ReadAll(io.LimitReader(res.Body, 1024))
 	family, _, _ := strings.Cut(media, "/")
 	if slices.Contains([]string{"image", "audio", "video"}, family) || strings.Contains(p.charset.Decode(string(head)), "\x00") {
-		p.kind = "binary"
-		if media != "" {
-			p.kind += ", " + stdio.Line(media)
-		}
-		if res.Size >= 0 {
-			p.kind += fmt.Sprintf(", %d bytes", res.Size)
-		}
-		p.text = "Not shown, because it is not text. Enter save, or open with PROGRAM."
+		p.describe(res, media, head)
 		return err
 	}
 	raw := head
@@ -226,6 +226,30 @@ func (p *page) readText(res *fetch.Resource) error {
 	return err
 }
 
+// describe says what a document is that is not text: its type, which the server has told or its first
+// bytes show, and its size.
+func (p *page) describe(res *fetch.Resource, media string, head []byte) {
+	if media == "" || media == unknownMedia {
+		media, _, _ = strings.Cut(http.DetectContentType(head), ";")
+	}
+	p.kind, p.isAbout = "binary file", true
+	if media != unknownMedia && !strings.HasPrefix(media, "text/") {
+		p.kind = stdio.Line(media)
+	}
+	if res.Size >= 0 {
+		p.kind += fmt.Sprintf(", %d bytes", res.Size)
+	} else {
+		p.kind += ", size unknown"
+	}
+	p.text = aboutBinary
+}
+
+// aboutBinary is shown in place of a document that is not text.
+const aboutBinary = "This is not text and is not shown. Enter save to save it, or open with PROGRAM."
+
+// unknownMedia is the media type of a server that knows none.
+const unknownMedia = "application/octet-stream"
+
 // maxHeading is how many columns of a URL are in the heading of its page.
 const maxHeading = 160
 
@@ -238,16 +262,30 @@ func (p *page) heading(lines int) string {
 	if p.words != "" {
 		text += fmt.Sprintf(", search for %q", p.words)
 	}
-	switch {
-	case p.items != nil:
+	if p.items != nil {
 		text += ", " + count(len(p.links), "item")
-	case len(p.links) > 0:
-		text += ", " + count(lines, "line") + ", " + count(len(p.links), "link")
-	default:
-		text += ", " + count(lines, "line")
+	} else {
+		if !p.isAbout {
+			text += ", " + count(lines, "line")
+		}
+		if len(p.links) > 0 {
+			text += ", " + count(len(p.links), "link")
+		}
 	}
 	if p.err != nil {
 		text += ", not complete"
+	}
+	return stdio.Line(text)
+}
+
+// title returns the line about a page in the history.
+func (p *page) title() string {
+	text := p.kind
+	if p.at != nil {
+		text = term.SafeLine(p.at.Redacted(), maxHeading)
+	}
+	if p.words != "" {
+		text += fmt.Sprintf(", search for %q", p.words)
 	}
 	return stdio.Line(text)
 }

@@ -32,7 +32,8 @@ type formatter struct {
 	lines   []string
 	line    strings.Builder
 	pre     bool
-	linked  int // where the text of a link begins in line; 0 for none
+	linked  int       // where the text of a link begins in line; 0 for none
+	form    *htmlForm // nil outside of a form
 }
 
 // formatHTML returns the text of a document in HTML, with a number before each link.
@@ -52,6 +53,7 @@ func (p *page) formatHTML(columns int) []string {
 			f.tag(&t)
 		}
 	}
+	f.endForm()
 	f.end(false)
 	return f.lines
 }
@@ -82,7 +84,13 @@ func (f *formatter) tag(t *hypertext.Token) {
 			f.page.links[len(f.page.links)-1].name = stdio.Line(name)
 		}
 		f.linked = 0
+	case t.Name == "form" && t.End:
+		f.endForm()
 	case t.End:
+	case t.Name == "form":
+		f.beginForm(t)
+	case t.Name == "input" && f.form != nil:
+		f.form.input(t)
 	case t.Name == "li":
 		f.line.WriteString("* ")
 	case t.Name == "base":

@@ -36,13 +36,35 @@ func TestCharset(t *testing.T) {
 		{"shift_jis", "\x93\xfa\x96{\n", "日本\n", "text"},
 		{"utf-16", "n\x00\xe9\x00", "né", "text"},
 		{"", "\xfe\xff\x00n\x00\xe9", "né", "text"},
-		{"", "n\x00\xe9\x00", "Not shown, because it is not text. Enter save, or open with PROGRAM.", "binary, text/plain"},
+		{"", "n\x00\xe9\x00", aboutBinary, "binary file, size unknown"},
 	} {
 		p := &page{charset: charset.Declared(tc.declared)}
 		res := &fetch.Resource{Body: io.NopCloser(strings.NewReader(tc.octets))}
 		res.MediaType, res.Size = "text/plain", -1
 		if err := p.readText(res); err != nil || p.text != tc.text || p.kind != tc.kind {
 			t.Errorf("%s, %q: %q, %q, %v", tc.declared, tc.octets, p.kind, p.text, err)
+		}
+	}
+}
+
+// TestBinary tests what is said of documents that are not text.
+func TestBinary(t *testing.T) {
+	for _, tc := range []struct {
+		media, octets string
+		size          int64
+		kind          string
+	}{
+		{"image/gif", "GIF89a", 6, "image/gif, 6 bytes"},
+		{"", "GIF89a\x00\x00", -1, "image/gif, size unknown"},
+		{"application/octet-stream", "PK\x03\x04\x00", 5, "application/zip, 5 bytes"},
+		{"application/octet-stream", "a\x00b", 3, "binary file, 3 bytes"},
+		{"application/x-\x1b[2J", "a\x00b", 3, "application/x-␛[2j, 3 bytes"},
+	} {
+		p := new(page)
+		res := &fetch.Resource{Body: io.NopCloser(strings.NewReader(tc.octets))}
+		res.MediaType, res.Size = tc.media, tc.size
+		if err := p.readText(res); err != nil || p.kind != tc.kind || p.heading(1) != tc.kind || p.text != aboutBinary {
+			t.Errorf("%s, %q: %q, %q, %v", tc.media, tc.octets, p.kind, p.text, err)
 		}
 	}
 }
@@ -64,6 +86,10 @@ func TestFormatHTML(t *testing.T) {
 		{"a base", `<base href="http://other.example/x/"><a href=y>y</a>`, []string{"[1]y"}, []string{"http://other.example/x/y"}},
 		{"no pages", `<a href="#f">f</a><a href="javascript:x">j</a><a name=n>n</a><a href="http://[">b</a>`, []string{"fjnb"}, nil},
 		{"frames", `<frameset><frame src=menu.html name=menu></frameset>`, []string{"[1]frame menu"}, []string{"http://host.example/a/menu.html"}},
+		{"a form of one field", `<form action=find><input type=hidden name=in value="a b"><input name=q><input type=submit name=go></form>t`,
+			[]string{"[1]search", "t"}, []string{"http://host.example/a/find"}},
+		{"a form without an end", `<form><input type=search name=q>`, []string{"[1]search"}, []string{"http://host.example/a/b.html"}},
+		{"other forms", `<form method=POST><input name=q></form><form><input name=q><input name=r></form><form><input name=q><input type=password></form><form action="mailto:a@h"><input name=q></form>t`, []string{"t"}, nil},
 		{"lists and pictures", `<ul><li>a<li><img alt="a &lt;map&gt;" src=m></ul>`, []string{"* a", "* (a <map>)", ""}, nil},
 		{"as it is", "<pre>a  b\n  c</pre>", []string{"a  b", "  c", ""}, nil},
 		{"an example", "<XMP>a  <b>&amp;\n  c</XMP>d", []string{"a  <b>&amp;", "  c", "", "d"}, nil},

@@ -24,6 +24,8 @@ import (
 // A session is what a user has browsed, and how.
 type session struct {
 	*report.Reporter
+	std     stdio.Streams // for the prompt and other programs; those of the Reporter wait for the prompt
+	hold    *report.Hold  // nil if nobody types
 	op      *plan.Operation
 	network *client.Network
 	login   *locator.Login  // of -u, for the server of the first URL only
@@ -58,7 +60,9 @@ func (s *session) run(ctx context.Context, urls []string) {
 	s.perform(ctx, line)
 	begun := s.code
 	for ctx.Err() == nil && s.out.Err() == nil {
-		line, err := s.input.line(ctx, s.prompt())
+		var line string
+		var err error
+		s.hold.While(func() { line, err = s.input.line(ctx, s.prompt()) })
 		switch {
 		case errors.Is(err, term.ErrInterrupted):
 			continue
@@ -134,7 +138,11 @@ func (s *session) navigate(p *page) error {
 // show shows a page from its beginning.
 func (s *session) show(p *page) {
 	lines := p.format(s.columns())
-	s.write(append([]string{p.heading(len(lines))}, lines...))
+	if lines = append([]string{p.heading(len(lines))}, lines...); p.items == nil {
+		s.writeText(lines)
+		return
+	}
+	s.write(lines)
 }
 
 // columns returns the width for text.
@@ -146,25 +154,48 @@ func (s *session) write(lines []string) {
 	s.more()
 }
 
+// writeText shows lines that are to be read and not chosen from: those that do not fit on the screen,
+// in the program that PAGER names.
+func (s *session) writeText(lines []string) {
+	pager := split(os.Getenv("PAGER"))
+	if n := s.fitting(lines); n < len(lines) && len(pager) > 0 {
+		err := s.page(pager, lines)
+		if err == nil {
+			s.rest = nil
+			return
+		}
+		s.Warn("PAGER: %v", err)
+	}
+	s.write(lines)
+}
+
 // more shows the next lines.
 func (s *session) more() {
-	columns, rows := term.Size(s.Out)
-	if !s.isTerminal || rows < 2 || columns == 0 {
-		rows = 0
-	}
 	w := bufio.NewWriter(s.out)
 	defer w.Flush() // s.out keeps the error
-	for left := int(rows) - 1; len(s.rest) > 0; s.rest = s.rest[1:] {
-		line := s.rest[0]
-		if rows > 0 {
-			height := 1 + max(0, term.Width(line)-1)/int(columns)
-			if height > left && left < int(rows)-1 {
-				return
-			}
-			left -= height
-		}
+	n := s.fitting(s.rest)
+	for _, line := range s.rest[:n] {
 		fmt.Fprintln(w, line)
 	}
+	s.rest = s.rest[n:]
+}
+
+// fitting returns how many of the lines fit on the screen above the prompt, at least one. Where there
+// is no screen or nobody to read it, these are all.
+func (s *session) fitting(lines []string) int {
+	columns, rows := term.Size(s.Out)
+	if !s.isTerminal || rows < 2 || columns == 0 {
+		return len(lines)
+	}
+	left := int(rows) - 1
+	for i, line := range lines {
+		height := 1 + max(0, term.Width(line)-1)/int(columns)
+		if height > left && i > 0 {
+			return i
+		}
+		left -= height
+	}
+	return len(lines)
 }
 
 // prompt returns the text before a command: where the user is, and whether there is more to read.
@@ -195,16 +226,16 @@ type input struct {
 
 // newInput returns the input of a session.
 func newInput(s *session) input {
-	in := input{reader: bufio.NewReader(s.In)}
+	in := input{reader: bufio.NewReader(s.std.In)}
 	switch {
 	case !s.isTerminal:
 		return in
-	case term.IsTerminal(s.Out):
-		in.prompt = s.Out
+	case term.IsTerminal(s.std.Out):
+		in.prompt = s.std.Out
 	default:
-		in.prompt = s.Err
+		in.prompt = s.std.Err
 	}
-	in.editor = term.NewLineEditor(s.In, s.Out, s.complete)
+	in.editor = term.NewLineEditor(s.std.In, s.std.Out, s.complete)
 	return in
 }
 

@@ -2,12 +2,15 @@ package browse
 
 import (
 	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
+	"testing/synctest"
+	"time"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 	"github.com/fetch1738/fetch1738/testserver"
@@ -113,6 +116,109 @@ func TestSaveResumes(t *testing.T) {
 	}
 	if !slices.ContainsFunc(ftp.Transcript(), func(l testserver.Line) bool { return strings.HasPrefix(l.Text, "REST ") }) {
 		t.Error("it was not resumed")
+	}
+}
+
+// A page that is not read to its end is left before the next command: its connection is closed, also if
+// the server goes on sending.
+func TestUnreadPageIsClosed(t *testing.T) {
+	content := fstest.MapFS{"big": {Data: make([]byte, 8<<20)}}
+	for name, start := range map[string]func(t *testing.T) (*testserver.Server, string){
+		"ftp": func(t *testing.T) (*testserver.Server, string) {
+			srv := ftptest.New(t, func(s *ftptest.Server) { s.InMemory, s.Content = true, content })
+			return srv.Common(), srv.URL
+		},
+		"http": func(t *testing.T) (*testserver.Server, string) {
+			srv := webtest.New(t, func(s *webtest.Server) { s.InMemory, s.Content = true, content })
+			return srv.Common(), srv.URL
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Setenv("HOME", t.TempDir())
+			synctest.Test(t, func(t *testing.T) {
+				srv, url := start(t)
+				in := readFunc(func([]byte) (int, error) { // after the page, which a user is reading
+					ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+					defer cancel()
+					if err := srv.WaitIdle(ctx); err != nil {
+						t.Error("the connection is still open: ", err)
+					}
+					return 0, io.EOF
+				})
+				var out, errs strings.Builder
+				code := Command().Run(t.Context(), []string{url + "/big"}, stdio.Streams{In: in, Out: &out, Err: &errs, Dial: srv.Dial})
+				if want := url + "/big: binary file, 8388608 bytes\n" + aboutBinary + "\n"; code != 0 || out.String() != want {
+					t.Errorf("exit code %d, %s%s", code, &out, &errs)
+				}
+			})
+		})
+	}
+}
+
+// readFunc is an io.Reader.
+type readFunc func([]byte) (int, error)
+
+func (f readFunc) Read(p []byte) (int, error) { return f(p) }
+
+// The words of a search go to the only search of a page, which may be a form in HTML.
+func TestSearch(t *testing.T) {
+	web := webtest.New(t, func(s *webtest.Server) {
+		s.Content = fstest.MapFS{"page.html": {Data: []byte(`<form action="find"><input type=hidden name=in value="a&amp;b"><input name=q></form> <a href="find">apple trees</a>`)}, "find": {Data: []byte("found\n")}}
+		s.MediaTypes = map[string]string{".html": "text/html"}
+	})
+	code, out, errs := browsed(t, "search apple trees\nsearch 1 figs\nback 1\nsearch 1 plums\nback\n1\nsearch apple trees\n", web.URL+"/page.html")
+	var asked []string
+	for _, line := range web.Transcript() {
+		if path, ok := strings.CutPrefix(line.Text, "GET "); ok {
+			asked = append(asked, strings.TrimSuffix(path, " HTTP/1.1"))
+		}
+	}
+	if want := []string{"/page.html", "/find?in=a%26b&q=apple+trees", "/find?in=a%26b&q=1+figs", "/find?in=a%26b&q=plums", "/find?in=a%26b&q=apple+trees"}; !slices.Equal(asked, want) {
+		t.Errorf("asked for %q, want %q; %s", asked, want, out)
+	}
+	if code != 2 || errs != "fetch1738: (2) link 1 is a form; enter search 1 WORDS\n" || !strings.Contains(out, `/find?in=a%26b&q=1+figs: text, search for "1 figs", 1 line`) {
+		t.Errorf("exit code %d, %s%s", code, out, errs)
+	}
+}
+
+// TestAbove tests where up leads to.
+func TestAbove(t *testing.T) {
+	for url, want := range map[string]string{
+		"ftp://h/a/b":               "ftp://h/a/",
+		"ftp://h/a/":                "ftp://h/",
+		"ftp://h/":                  "",
+		"http://h/a/b?c=d":          "http://h/a/",
+		"http://h/a/":               "http://h/",
+		"http://h":                  "",
+		"file:///a/b":               "file:///a/",
+		"gopher://h:71/0/a/b%20c":   "gopher://h:71/1/a",
+		"gopher://h/1/a/":           "gopher://h/",
+		"gopher://h/7/a/find%09x":   "gopher://h/1/a",
+		"gopher://h/7/a/find?x/y":   "gopher://h/1/a",
+		"gopher://h/00/a/b":         "gopher://h/11/a",
+		"gopher://h/9a":             "gopher://h/",
+		"gopher://h/hURL:http://x/": "gopher://h/",
+		"gopher://h/7":              "gopher://h/",
+		"gopher://h/":               "",
+		"gopher://h":                "",
+		"nntp://h/a.b/7":            "nntp://h/a.b",
+		"nntp://h/a.b":              "news://h/*",
+		"news:a.b":                  "news:*",
+		"news:*":                    "",
+		"wais://h/db?x":             "wais://h/db",
+		"wais://h/db":               "wais://h/",
+		"wais://h/":                 "",
+		"prospero://h//a/b":         "prospero://h//a",
+		"prospero://h/a":            "",
+		"mailto:a@h":                "",
+	} {
+		got := ""
+		if l := above(parsed(t, url)); l != nil {
+			got = l.String()
+		}
+		if got != want {
+			t.Errorf("above %s: %q, want %q", url, got, want)
+		}
 	}
 }
 
