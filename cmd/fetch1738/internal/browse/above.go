@@ -8,12 +8,16 @@ import (
 )
 
 // above returns the directory, menu, newsgroup or database that l is in, as far as its URL tells, or
-// nil if there is none.
+// nil at the top of a server.
 func above(l locator.Locator) locator.Locator {
 	switch l := l.(type) {
 	case *locator.FTP, *locator.File, *locator.HTTP:
 		ref := ".."
-		if !strings.HasSuffix(strings.Split(l.String(), "?")[0], "/") {
+		path, _, _ := strings.Cut(l.String(), "?")
+		switch {
+		case strings.Count(path, "/") == 2: // of "http://host"
+			return nil
+		case !strings.HasSuffix(path, "/"):
 			ref = "."
 		}
 		if up, err := hypertext.Resolve(l, ref); err == nil && !locator.Equal(up, l) {

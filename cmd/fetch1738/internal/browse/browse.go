@@ -103,7 +103,7 @@ func converse(ctx context.Context, op *plan.Operation, set *settings, shown *rep
 	s.network, s.out = network, stdio.CheckOutput(s.Out)
 	defer s.removeTemporary()
 	if s.input = newInput(s); s.isTerminal {
-		s.hold = s.Hold()
+		s.hold = report.NewHold(shown)
 	}
 	s.run(ctx, op.URLs)
 	switch {

@@ -333,7 +333,7 @@ func search(ctx context.Context, s *session, args []string) error {
 	}
 	_, notNumber := strconv.Atoi(args[0])
 	if l, err := s.entry(args[0]); err == nil && len(args) > 1 && (l.kind == fetch.KindQuery || notNumber == nil) {
-		return s.ask(ctx, l, strings.Join(args[1:], " "))
+		return ask(ctx, s, l, strings.Join(args[1:], " "))
 	}
 	p, words := s.current(), strings.Join(args, " ")
 	var known []link
@@ -346,13 +346,13 @@ func search(ctx context.Context, s *session, args []string) error {
 	case p.search || p.words != "" || len(known) == 0:
 		return s.searchPage(ctx, words)
 	case len(known) == 1:
-		return s.ask(ctx, known[0], words)
+		return ask(ctx, s, known[0], words)
 	}
 	return fmt.Errorf("this page has %d searches, the first is %d; enter search N %s", len(known), known[0].number, words)
 }
 
 // ask shows the answer of a search.
-func (s *session) ask(ctx context.Context, l link, words string) error {
+func ask(ctx context.Context, s *session, l link, words string) error {
 	l.words = words
 	return s.follow(ctx, l)
 }
@@ -364,7 +364,7 @@ func (s *session) searchPage(ctx context.Context, words string) error {
 		return errors.New("a search needs words")
 	}
 	if p.search || p.words != "" {
-		return s.ask(ctx, p.link, words)
+		return ask(ctx, s, p.link, words)
 	}
 	var found []string
 	for _, line := range p.format(s.columns()) {

@@ -210,11 +210,11 @@ func openWith(ctx context.Context, s *session, args []string) error {
 	return nil
 }
 
-// page shows lines in a pager: a program and its options. It reads the keys from the terminal itself.
-func (s *session) page(pager, lines []string) error {
+// showInPager shows lines in a pager: a program and its options. It reads the keys from the terminal itself.
+func showInPager(std stdio.Streams, pager, lines []string) error {
 	cmd := exec.Command(pager[0], pager[1:]...)
 	cmd.Stdin = strings.NewReader(strings.Join(lines, "\n") + "\n")
-	cmd.Stdout, cmd.Stderr = s.std.Out, s.std.Err
+	cmd.Stdout, cmd.Stderr = std.Out, std.Err
 	return cmd.Run() // a pager that does not read to the end is no error
 }
 

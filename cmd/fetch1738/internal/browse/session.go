@@ -158,8 +158,8 @@ func (s *session) write(lines []string) {
 // in the program that PAGER names.
 func (s *session) writeText(lines []string) {
 	pager := split(os.Getenv("PAGER"))
-	if n := s.fitting(lines); n < len(lines) && len(pager) > 0 {
-		err := s.page(pager, lines)
+	if s.isTerminal && len(pager) > 0 && fitting(s.Out, lines) < len(lines) {
+		err := showInPager(s.std, pager, lines)
 		if err == nil {
 			s.rest = nil
 			return
@@ -173,18 +173,21 @@ func (s *session) writeText(lines []string) {
 func (s *session) more() {
 	w := bufio.NewWriter(s.out)
 	defer w.Flush() // s.out keeps the error
-	n := s.fitting(s.rest)
+	n := len(s.rest)
+	if s.isTerminal {
+		n = fitting(s.Out, s.rest)
+	}
 	for _, line := range s.rest[:n] {
 		fmt.Fprintln(w, line)
 	}
 	s.rest = s.rest[n:]
 }
 
-// fitting returns how many of the lines fit on the screen above the prompt, at least one. Where there
-// is no screen or nobody to read it, these are all.
-func (s *session) fitting(lines []string) int {
-	columns, rows := term.Size(s.Out)
-	if !s.isTerminal || rows < 2 || columns == 0 {
+// fitting returns how many of the lines fit on the screen of out above the prompt, at least one. If out
+// is no terminal, these are all.
+func fitting(out io.Writer, lines []string) int {
+	columns, rows := term.Size(out)
+	if rows < 2 || columns == 0 {
 		return len(lines)
 	}
 	left := int(rows) - 1

@@ -190,6 +190,7 @@ func TestAbove(t *testing.T) {
 		"http://h/a/b?c=d":          "http://h/a/",
 		"http://h/a/":               "http://h/",
 		"http://h":                  "",
+		"ftp://h":                   "",
 		"file:///a/b":               "file:///a/",
 		"gopher://h:71/0/a/b%20c":   "gopher://h:71/1/a",
 		"gopher://h/1/a/":           "gopher://h/",

@@ -22,8 +22,9 @@ type said struct {
 	text []byte
 }
 
-// Hold passes messages and the conversation through a Hold, from the next request on.
-func (r *Reporter) Hold() *Hold {
+// NewHold returns a Hold through which the messages of r and the conversation pass, from the next
+// request on.
+func NewHold(r *Reporter) *Hold {
 	h := new(Hold)
 	r.Err, r.trace = h.over(r.Err), h.over(r.trace)
 	return h
