@@ -2,6 +2,7 @@ package fetch1738
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"sync"
@@ -31,11 +32,21 @@ type Progress struct {
 	Done bool
 }
 
+// String returns the progress for people, as in "512 of 2048 bytes, 1024 bytes/s". If Total is not
+// known, it is "512 bytes, 1024 bytes/s".
+func (p Progress) String() string {
+	if p.Total < 0 {
+		return fmt.Sprintf("%d bytes, %.0f bytes/s", p.Bytes, p.Rate)
+	}
+	return fmt.Sprintf("%d of %d bytes, %.0f bytes/s", p.Bytes, p.Total, p.Rate)
+}
+
 // WithProgress returns a copy of ctx with which a Resolver reports the progress of transfers, and
 // so do the packages download, remotefs and transport. It calls report with the first bytes of each
-// transfer, then at most ten times per second, and at its end. The calls for one transfer are never
-// concurrent; those for several may be. A report must return soon, because the transfer waits for
-// it.
+// transfer, then at most ten times per second, and at its end. It is not called for a transfer that
+// fails before the server has accepted it, such as one of a file that does not exist. The calls for
+// one transfer are never concurrent; those for several may be. A report must return soon, because
+// the transfer waits for it.
 func WithProgress(ctx context.Context, report func(Progress)) context.Context {
 	return context.WithValue(ctx, progressKey{}, report)
 }
@@ -119,6 +130,20 @@ func (m *meter) ended() func() {
 		return nil
 	}
 	return m.end
+}
+
+// finish ends the meter of an operation that returns no Resource. If it has failed without a byte,
+// nothing was begun that a report could be about.
+func (m *meter) finish(err error) {
+	if m == nil {
+		return
+	}
+	m.mu.Lock()
+	begun := m.now.Bytes > 0
+	m.mu.Unlock()
+	if err == nil || begun {
+		m.end()
+	}
 }
 
 // end makes the last report.

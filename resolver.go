@@ -308,7 +308,7 @@ func perform[T, R any](ctx context.Context, r *Resolver, req *fetch.Request, o o
 			atEnd(res, release, end)
 		} else {
 			call(release)
-			m.end()
+			m.finish(err)
 		}
 		var ref *fetch.Referral
 		switch {

@@ -34,6 +34,35 @@ func TestLimits(t *testing.T) {
 	}
 }
 
+// TestArticleFields: the fields of an article are found by name, and decoded.
+func TestArticleFields(t *testing.T) {
+	for _, c := range []struct{ sent, want string }{
+		{"plain", "plain"},
+		{"=?utf-8?q?Gr=C3=BC=C3=9Fe?= =?UTF-8?B?IGF1cw==?= Bonn", "Grüße aus Bonn"},
+		{"=?iso-8859-1?Q?caf=E9?=", "café"},
+		{"raw caf\xe9", "raw café"},
+		{"raw café", "raw café"},
+		{"=?koi8-r?b?8NLJ18XU?=", "=?koi8-r?b?8NLJ18XU?="},
+		{"", ""},
+	} {
+		item := fetch.Item{Attributes: fetch.Attributes{Header: []fetch.Field{
+			{Name: "subject", Value: c.sent}, {Name: "From", Value: c.sent + " <a@lab.test>"}, {Name: "SUBJECT", Value: "second"},
+		}}}
+		if got := item.Get("Subject"); got != c.sent {
+			t.Errorf("Get of %q is %q", c.sent, got)
+		}
+		if got := item.Subject(); got != c.want {
+			t.Errorf("subject %q is %q, want %q", c.sent, got, c.want)
+		}
+		if got := item.Author(); got != c.want+" <a@lab.test>" {
+			t.Errorf("author %q is %q", c.sent, got)
+		}
+		if got := item.Get("Date"); got != "" {
+			t.Errorf("Date is %q", got)
+		}
+	}
+}
+
 func TestContextTraceIsComplete(t *testing.T) {
 	call(driver.ContextTrace(t.Context()))
 	call(driver.ContextTrace(fetch.WithTrace(t.Context(), &fetch.Trace{})))

@@ -4,9 +4,12 @@ import (
 	"crypto/tls"
 	"io"
 	"iter"
+	"mime"
 	"net/netip"
 	"strconv"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/fetch1738/fetch1738/locator"
 )
@@ -81,6 +84,43 @@ func (a *Attributes) ETag() string {
 	tag = append(tag, '-')
 	tag = strconv.AppendInt(tag, a.Size, 36)
 	return string(append(tag, '"'))
+}
+
+// Get returns the value of the first field of Header with that name, without regard to case, or ""
+// if there is none. It is as the server sent it: see Subject and Author for those of articles.
+func (a *Attributes) Get(name string) string {
+	for _, f := range a.Header {
+		if strings.EqualFold(f.Name, name) {
+			return f.Value
+		}
+	}
+	return ""
+}
+
+// Subject returns the subject of a news article as text, or "" for other resources. Encoded words in
+// UTF-8, ISO-8859-1 and US-ASCII are decoded (RFC 2047); those in other charsets stay as they are,
+// because decoding them requires tables that not every program should link. Bytes that are not UTF-8
+// are read as ISO-8859-1. The text may contain control characters: escape them before you show it.
+func (a *Attributes) Subject() string { return text(a.Get("Subject")) }
+
+// Author returns the author of a news article, with the address, as text: see Subject. The date of
+// the article is ModTime.
+func (a *Attributes) Author() string { return text(a.Get("From")) }
+
+// text returns the value of a field of an article in UTF-8.
+func text(value string) string {
+	if !utf8.ValidString(value) {
+		latin1 := make([]rune, len(value))
+		for i := range len(value) {
+			latin1[i] = rune(value[i])
+		}
+		value = string(latin1)
+	}
+	decoded, err := new(mime.WordDecoder).DecodeHeader(value)
+	if err != nil { // a word in another charset
+		return value
+	}
+	return decoded
 }
 
 // A Field is one named value of a resource, such as a header field.

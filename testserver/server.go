@@ -243,11 +243,15 @@ func (s *Server) Reset() error {
 // whose server was started by a New function fails with that error when it ends. A program receives
 // it from Close.
 //
-// The error unwraps to one for each call of On. That has a method Partly() bool, which reports whether
+// The error unwraps to one for each call of On. In a test, its text begins with the line of that
+// call, as in "client_test.go:12: ". It has a method Partly() bool, which reports whether
 // other faults of the call have acted.
 func (s *Server) PendingFaults() error {
 	var errs []error
 	for _, p := range s.machine().Pending() {
+		if s.machine().Test == nil {
+			p.By = "" // of a program, its users do not know the line
+		}
 		errs = append(errs, pendingFaults{s.URL, p})
 	}
 	return errors.Join(errs...)
@@ -259,8 +263,15 @@ type pendingFaults struct {
 	rule core.Pending
 }
 
-func (p pendingFaults) Error() string { return "testserver: " + p.url + ": " + p.rule.Message }
-func (p pendingFaults) Partly() bool  { return p.rule.Partly }
+func (p pendingFaults) Error() string {
+	text := "testserver: " + p.url + ": " + p.rule.Message
+	if p.rule.By != "" {
+		text = p.rule.By + ": " + text
+	}
+	return text
+}
+
+func (p pendingFaults) Partly() bool { return p.rule.Partly }
 
 // WaitIdle returns when every connection that was opened before the call has been served to its
 // end. It returns an error when ctx ends or the server is closed. The transcript then has what a

@@ -103,16 +103,26 @@ func failure(req *http.Request, err error) *http.Response {
 	return r
 }
 
-// mediaType is known, or what the name of a file says: FTP servers do not say what they send.
+// mediaType is known, or that of a listing, or what the name of a file says: FTP servers do not say
+// what they send. An answer to HEAD does not show the kind, but the URL may.
 func mediaType(l locator.Locator, known string, kind fetch.Kind) string {
-	file, ok := l.(*locator.FTP)
+	listing, name := kind == fetch.KindDirectory || kind == fetch.KindMenu, ""
+	switch l := l.(type) {
+	case *locator.FTP:
+		name = l.Name
+		listing = listing || name == "" || l.Type|0x20 == 'd'
+	case *locator.News:
+		listing = listing || l.MessageID == ""
+	case *locator.NNTP:
+		listing = listing || l.Article == ""
+	}
 	switch {
-	case known != "" || !ok:
+	case known != "":
 		return known
-	case kind == fetch.KindDirectory, file.Name == "", file.Type|0x20 == 'd':
+	case listing:
 		return "text/plain"
 	}
-	return MediaType(file.Name)
+	return MediaType(name)
 }
 
 // MediaType guesses the media type of a file from the suffix of its name, for servers that do not

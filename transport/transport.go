@@ -337,7 +337,7 @@ func (t *Transport) head(ctx context.Context, req *http.Request, asked *fetch.Re
 	}
 	attributes, err := t.resolver().FindAttributes(ctx, asked)
 	switch kind := fetch.KindOf(err); {
-	case err != nil && (kind == fetch.ErrUnsupported || kind == fetch.ErrProtocol):
+	case err != nil && (kind == fetch.ErrUnsupported || kind == fetch.ErrProtocol), err == nil && mayBeListing(asked.Locator, attributes):
 		res, err := t.get(ctx, req, asked)
 		if err == nil {
 			_ = res.Body.Close()
@@ -359,6 +359,16 @@ func (t *Transport) head(ctx context.Context, req *http.Request, asked *fetch.Re
 		delete(r.Header, "Accept-Ranges")
 	}
 	return r, nil
+}
+
+// mayBeListing reports whether neither l nor its attributes show that it is a document. A listing has
+// another type and length than they say.
+func mayBeListing(l locator.Locator, a *fetch.Attributes) bool {
+	switch l.(type) {
+	case *locator.File, *locator.Gopher, *locator.Prospero:
+		return a.MediaType == ""
+	}
+	return false
 }
 
 // conditions are the header fields under which a document must not be stored. No scheme but HTTP

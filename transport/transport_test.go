@@ -28,9 +28,11 @@ import (
 	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/policy"
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/csotest"
 	"github.com/fetch1738/fetch1738/testserver/ftptest"
 	"github.com/fetch1738/fetch1738/testserver/gophertest"
 	"github.com/fetch1738/fetch1738/testserver/nntptest"
+	"github.com/fetch1738/fetch1738/testserver/prosperotest"
 	"github.com/fetch1738/fetch1738/testserver/telnettest"
 	"github.com/fetch1738/fetch1738/testserver/waistest"
 	"github.com/fetch1738/fetch1738/transport"
@@ -262,6 +264,40 @@ func TestTransportSchemes(t *testing.T) {
 
 // A redirect of an http server is judged by the policy, to the same host and to another. It reaches
 // no server but one of ftp, and that only where the policy permits it. It carries nothing along.
+// A listing is text unless the scheme says what it is, so that nothing guesses its type from its bytes.
+func TestTransportListings(t *testing.T) {
+	docs := content()
+	ftp := ftptest.New(t, func(s *ftptest.Server) { s.Content = docs })
+	gopher := gophertest.New(t, func(s *gophertest.Server) { s.Content = docs })
+	wais := waistest.New(t, func(s *waistest.Server) { s.Content = docs })
+	archie := prosperotest.New(t, func(s *prosperotest.Server) { s.Content = docs })
+	phones := csotest.New(t, func(s *csotest.Server) { s.Entries = []csotest.Entry{{{Name: "name", Value: "Frodo"}}} })
+	news := nntptest.New(t, func(s *nntptest.Server) {
+		s.Groups = map[string][]string{"lab.test": {"From: a@lab.test\r\nSubject: hello\r\nNewsgroups: lab.test\r\n\r\nhello\r\n"}}
+	})
+	client := &http.Client{Transport: &transport.Transport{Files: true, Resolver: &fetch1738.Resolver{Env: fetch.Env{NewsServer: news.Addr}}}}
+	defer client.CloseIdleConnections()
+	for url, want := range map[string]string{
+		ftp.URL + "/pub/":                         "text/plain",
+		gopher.URL + "/":                          "application/gopher-menu",
+		gopher.URL + "/1/pub":                     "application/gopher-menu",
+		wais.URL + "/pub?0123456789":              "text/plain",
+		archie.URL + "/pub":                       "text/plain",
+		phones.URL + "%09Frodo":                   "text/plain",
+		"news:*":                                  "text/plain",
+		"news:lab.test":                           "text/plain",
+		news.URL + "/lab.test":                    "text/plain",
+		news.URL + "/lab.test/1":                  "message/rfc822",
+		"file://" + filepath.ToSlash(t.TempDir()): "text/plain",
+	} {
+		for _, method := range []string{"GET", "HEAD"} {
+			if res, body := roundTrip(t, client, method, url, ""); res.Header.Get("Content-Type") != want {
+				t.Errorf("%s %s: %s %v %q", method, url, res.Status, res.Header, body)
+			}
+		}
+	}
+}
+
 func TestTransportRedirects(t *testing.T) {
 	ftp := ftptest.New(t, func(s *ftptest.Server) { s.Content = content() })
 	gopher := gophertest.New(t, func(s *gophertest.Server) { s.Content = content() })

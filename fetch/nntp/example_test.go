@@ -76,13 +76,7 @@ func ExampleFetcher_Fetch_group() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		fmt.Print(item.Name)
-		for _, field := range item.Header {
-			if field.Name == "Subject" {
-				fmt.Print(" ", field.Value)
-			}
-		}
-		fmt.Println()
+		fmt.Println(item.Name, item.Subject())
 	}
 	// Output:
 	// 1 first

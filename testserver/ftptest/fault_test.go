@@ -232,13 +232,14 @@ func TestPendingFaults(t *testing.T) {
 	tb := &testclient.Failing{T: t}
 	srv := ftptest.New(tb, inMemory)
 	srv.On("NOOP", 0, testserver.Split(1))
+	_, _, line, _ := runtime.Caller(0)
 	srv.On("NOOP", 2, testserver.Close())
 	srv.On("RTER", 1, testserver.Truncate(2), testserver.Close())
 	testclient.DialFTP(t, srv).Expect("NOOP", "200")
 	tb.End()
-	const want = `testserver: ftp://127.0.0.1:21: fault never used: On("NOOP", 2, Close())
-testserver: ftp://127.0.0.1:21: fault never used: On("RTER", 1, Truncate(2), Close())
-`
+	want := fmt.Sprintf(`fault_test.go:%d: testserver: ftp://127.0.0.1:21: fault never used: On("NOOP", 2, Close())
+fault_test.go:%d: testserver: ftp://127.0.0.1:21: fault never used: On("RTER", 1, Truncate(2), Close())
+`, line+1, line+2)
 	if tb.Errors != want {
 		t.Errorf("the test failed with %q, want %q", tb.Errors, want)
 	}

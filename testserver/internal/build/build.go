@@ -22,6 +22,7 @@ func New[S interface {
 		tb.Fatalf("%v", err)
 	}
 	tb.Cleanup(func() {
+		tb.Helper() // the message is then one of the line that called New of the package
 		if err := s.Close(); err != nil {
 			tb.Errorf("%v", err)
 		}

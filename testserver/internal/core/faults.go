@@ -3,7 +3,10 @@ package core
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
+	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -20,6 +23,7 @@ type Rules struct {
 // rule is what one call has armed.
 type rule struct {
 	stage string
+	by    string // the place of the call
 	nth   int
 	armed []*armed
 	seen  int // occurrences of the stage since it was armed, when the conditions held
@@ -37,7 +41,7 @@ type armed struct {
 // Arm arms faults for the n-th occurrence of a stage from now on, or none of them if one cannot act
 // there; 0 means every occurrence.
 func (all *Rules) Arm(stage string, n int, wanted []Spec) error {
-	r := &rule{stage: stageKey(stage), nth: n, come: make(chan struct{})}
+	r := &rule{stage: stageKey(stage), by: caller(), nth: n, come: make(chan struct{})}
 	err := all.Table.checkStage(r.stage)
 	if n < 0 {
 		err = errors.New("the occurrence must not be negative")
@@ -65,6 +69,22 @@ func (all *Rules) Arm(stage string, n int, wanted []Spec) error {
 	all.rules = append(all.rules, r)
 	return nil
 }
+
+// caller returns the place that called the test servers, in the form of a test's messages: its file
+// without the directory, and its line.
+func caller() string {
+	var pcs [16]uintptr
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs[:])])
+	for {
+		f, more := frames.Next()
+		if !strings.HasPrefix(f.Function, servers) || strings.HasSuffix(f.File, "_test.go") || !more {
+			return filepath.Base(f.File) + ":" + strconv.Itoa(f.Line)
+		}
+	}
+}
+
+// servers is what the names of the functions of all test servers begin with.
+const servers = "github.com/fetch1738/fetch1738/testserver"
 
 // ResetFaults disarms all faults.
 func (all *Rules) ResetFaults() {
@@ -120,6 +140,7 @@ func (r *rule) reached() {
 
 // A Pending is a rule that has faults which have not acted.
 type Pending struct {
+	By      string // the place that armed it, such as "client_test.go:12"
 	Message string
 	Partly  bool // other faults of the rule have acted
 }
@@ -142,7 +163,7 @@ func (all *Rules) Pending() (pending []Pending) {
 		if r.seen >= max(1, r.nth, r.full) {
 			message += "; the stage was reached, but nothing was sent on which the fault acts"
 		}
-		pending = append(pending, Pending{message, len(idle) < len(r.armed)})
+		pending = append(pending, Pending{r.by, message, len(idle) < len(r.armed)})
 	}
 	return pending
 }
