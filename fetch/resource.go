@@ -87,7 +87,7 @@ func (a *Attributes) ETag() string {
 }
 
 // Get returns the value of the first field of Header with that name, without regard to case, or ""
-// if there is none. It is as the server sent it: see Subject and Author for those of articles.
+// if there is no such field. It is as the server sent it: see Subject and Author for those of articles.
 func (a *Attributes) Get(name string) string {
 	for _, f := range a.Header {
 		if strings.EqualFold(f.Name, name) {

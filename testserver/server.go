@@ -250,7 +250,7 @@ func (s *Server) PendingFaults() error {
 	var errs []error
 	for _, p := range s.machine().Pending() {
 		if s.machine().Test == nil {
-			p.By = "" // of a program, its users do not know the line
+			p.By = "" // who runs a program does not know its lines
 		}
 		errs = append(errs, pendingFaults{s.URL, p})
 	}
