@@ -18,9 +18,10 @@ type language struct {
 	example string // the file whose text the README has
 	// prepare checks that the programs are installed. It returns the environment of the tests.
 	prepare func(*testing.T) []string
-	// The command lines that run all tests, the ones that fail, and the one that does not end.
-	tests, fails [][]string
-	hangs        []string
+	// The command lines that run all tests, the ones that fail, the ones with mistakes, and the one
+	// that does not end.
+	tests, fails    [][]string
+	mistakes, hangs []string
 }
 
 const python = "/usr/bin/python3" // another one in PATH does not see Debian's packages
@@ -33,21 +34,24 @@ var (
 var languages = []language{
 	{
 		name: "python", example: "test/test_example.py", prepare: preparePython,
-		tests: [][]string{with(pytest, "test"), {python, "-B", "-W", "error", "-m", "unittest", "discover", "-s", "test", "-p", "test_unittest.py"}},
-		fails: [][]string{with(pytest, "testdata/fails.py::test_fails"), {python, "-B", "-m", "unittest", "discover", "-s", "testdata", "-p", "fails.py"}},
-		hangs: with(pytest, "testdata/hangs.py"),
+		tests:    [][]string{with(pytest, "test"), {python, "-B", "-W", "error", "-m", "unittest", "discover", "-s", "test", "-p", "test_unittest.py"}},
+		fails:    [][]string{with(pytest, "testdata/fails.py::test_fails"), {python, "-B", "-m", "unittest", "discover", "-s", "testdata", "-p", "fails.py"}},
+		mistakes: with(pytest, "testdata/mistakes.py"),
+		hangs:    with(pytest, "testdata/hangs.py"),
 	},
 	{
 		name: "javascript", example: "test/example.test.js", prepare: prepareJavaScript,
-		tests: [][]string{{"node", "--test"}},
-		fails: [][]string{{"node", "--test", "testdata/fails.js"}},
-		hangs: []string{"node", "testdata/hangs.js"},
+		tests:    [][]string{{"node", "--test"}},
+		fails:    [][]string{{"node", "--test", "testdata/fails.js"}},
+		mistakes: []string{"node", "--test", "testdata/mistakes.js"},
+		hangs:    []string{"node", "testdata/hangs.js"},
 	},
 	{
 		name: "java", example: "test/ExampleTest.java", prepare: prepareJava,
-		tests: [][]string{with(junit, "-c", "ExampleTest", "-c", "ServersTest", "--fail-if-no-tests")},
-		fails: [][]string{with(junit, "-c", "Fails")},
-		hangs: with(junit, "-c", "Hangs"),
+		tests:    [][]string{with(junit, "-c", "ExampleTest", "-c", "ServersTest", "--fail-if-no-tests")},
+		fails:    [][]string{with(junit, "-c", "Fails")},
+		mistakes: with(junit, "-c", "Mistakes", "--disable-ansi-colors"),
+		hangs:    with(junit, "-c", "Hangs"),
 	},
 }
 
@@ -55,8 +59,8 @@ func with(line []string, more ...string) []string {
 	return append(line[:len(line):len(line)], more...)
 }
 
-// TestLanguages runs the tests of each client. A test that fails shows the transcript. If its tests
-// are killed, the program ends.
+// TestLanguages runs the tests of each client. A test that fails shows the transcript, and a mistake
+// in a test is one line. If its tests are killed, the program ends.
 func TestLanguages(t *testing.T) {
 	t.Parallel()
 	for _, l := range languages {
@@ -80,9 +84,54 @@ func TestLanguages(t *testing.T) {
 					t.Errorf("%s: %v, and this has no transcript:\n%s", line, err, out)
 				}
 			}
+			checkMistakes(t, start, l.mistakes)
 			checkKilled(t, start(l.hangs))
 			checkExample(t, dir, l.example)
 		})
+	}
+}
+
+// mistakes are what the tests with mistakes print, each in a line.
+var mistakes = []string{
+	`protocol: there is no protocol "gofer"; the protocols are cso, ftp, .*, wais`,
+	`faults: On\("RETR", 1\): the FTP server has no fault Trunkate; it has Delay, .*`,
+	`ftp://127\.0\.0\.1:\d+: fault never used: On\("RETR", 1, Truncate\(2\)\); correct the stage or remove the fault`,
+	`port: cannot listen on 127\.0\.0\.1:\d+: address already in use; choose another port, or 0 for a free one`,
+}
+
+// clientFrame matches a line of a stack in which a function of the client is.
+var clientFrame = regexp.MustCompile(`fetch1738_testserver\.py:\d|index\.js:\d|Fetch1738\.java:\d|\(node:|jdk\.internal`)
+
+// checkMistakes runs the tests with mistakes: with the program, with one that does not exist, with
+// one that ends at once, and with another one. What is printed has one line about each mistake, and
+// no frame of the client.
+func checkMistakes(t *testing.T, start func([]string) *exec.Cmd, line []string) {
+	t.Helper()
+	for program, messages := range map[string][]string{
+		"":            mistakes,
+		"/missing/it": {`cannot start /missing/it serve: .*; set FETCH1738 to the program fetch1738`},
+		"false":       {`cannot start false serve: it ended.*; set FETCH1738 to the program fetch1738`},
+		"echo":        {`cannot start echo serve: it printed "serve --control 127.0.0.1:0 --until-eof"; set FETCH1738 to the program fetch1738`},
+	} {
+		cmd := start(line)
+		if program != "" {
+			cmd.Env = append(cmd.Env, "FETCH1738="+program)
+		}
+		out, err := cmd.CombinedOutput()
+		if _, failed := err.(*exec.ExitError); !failed {
+			t.Errorf("%s with program %q: %v", line, program, err)
+		}
+		for _, message := range messages {
+			if !regexp.MustCompile(`(?m)(^|[ '])` + message + `'?$`).Match(out) {
+				t.Errorf("%s with program %q printed no line %q", line, program, message)
+			}
+		}
+		if frame := clientFrame.Find(out); frame != nil {
+			t.Errorf("%s with program %q shows the frame %s", line, program, frame)
+		}
+		if t.Failed() {
+			t.Logf("%s", out)
+		}
 	}
 }
 
@@ -166,6 +215,17 @@ func prepareJavaScript(t *testing.T) []string {
 
 // prepareJava compiles the client and its tests.
 func prepareJava(t *testing.T) []string {
+	args := []string{"-Xlint:all,-path,-deprecation", "-Werror"}
+	for _, pattern := range []string{"*.java", "test/*.java", "testdata/*.java"} {
+		files, _ := filepath.Glob(filepath.Join("../../testserver/clients/java", pattern))
+		args = append(args, files...)
+	}
+	return []string{"CLASSPATH=" + compileJava(t, args...)}
+}
+
+// compileJava runs javac, and returns the path of the classes that it has made and those of JUnit.
+func compileJava(t *testing.T, args ...string) string {
+	t.Helper()
 	javac := requireTool(t, "javac")
 	classes := t.TempDir()
 	path := classes
@@ -178,55 +238,9 @@ func prepareJava(t *testing.T) []string {
 		requireFile(t, jar, "apt-get install junit5")
 		path += string(filepath.ListSeparator) + jar
 	}
-	args := []string{"--release", "17", "-Xlint:all,-path,-deprecation", "-Werror", "-encoding", "UTF-8", "-classpath", path, "-d", classes}
-	for _, pattern := range []string{"*.java", "test/*.java", "testdata/*.java"} {
-		files, _ := filepath.Glob(filepath.Join("../../testserver/clients/java", pattern))
-		args = append(args, files...)
-	}
+	args = append([]string{"--release", "17", "-encoding", "UTF-8", "-classpath", path, "-d", classes}, args...)
 	if out, err := exec.CommandContext(patience(t), javac, args...).CombinedOutput(); err != nil {
 		t.Fatalf("javac: %v\n%s", err, out)
 	}
-	return []string{"CLASSPATH=" + path}
-}
-
-// TestLanguagesPack installs the npm package with the program in it, and uses it without FETCH1738.
-func TestLanguagesPack(t *testing.T) {
-	t.Parallel()
-	npm := requireTool(t, "npm")
-	dir, user := t.TempDir(), t.TempDir()
-	for _, name := range []string{"package.json", "index.js", "index.d.ts", "README.md"} {
-		text, err := os.ReadFile(filepath.Join("../../testserver/clients/javascript", name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	run := func(dir string, line ...string) string {
-		t.Helper()
-		cmd := exec.CommandContext(patience(t), line[0], line[1:]...)
-		cmd.Dir = dir
-		cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir()}
-		if dir != user {
-			cmd.Env = append(cmd.Env, "FETCH1738="+buildCommand(t))
-		}
-		out, err := cmd.CombinedOutput()
-		if err != nil {
-			t.Fatalf("%s: %v\n%s", cmd, err, out)
-		}
-		return string(out)
-	}
-	run(dir, npm, "run", "pack:local")
-	packed, _ := filepath.Glob(filepath.Join(dir, "*.tgz"))
-	if len(packed) != 1 {
-		t.Fatalf("npm pack made %q", packed)
-	}
-	run(user, npm, "install", "--offline", "--no-audit", "--no-fund", packed[0])
-	const script = `import { findProgram, ftpServer } from 'fetch1738-testserver'
-console.log(findProgram(), (await ftpServer()).url)`
-	out := run(user, "node", "--input-type=module", "--eval", script)
-	if want := filepath.Join(user, "node_modules/fetch1738-testserver/bin/fetch1738") + " ftp://"; !strings.HasPrefix(out, want) {
-		t.Errorf("it printed %q, want %q…", out, want)
-	}
+	return path
 }

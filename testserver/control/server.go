@@ -124,10 +124,19 @@ func (a *API) start(id string, n newServer) (*server, error) {
 	if !found {
 		why = err.Error()
 	}
-	if _, ok := errors.AsType[*net.OpError](err); ok {
+	if op, ok := errors.AsType[*net.OpError](err); ok {
+		why = fmt.Sprintf("cannot listen on %v: %v; choose another port, or 0 for a free one", op.Addr, cause(op))
 		return nil, problem{Status: http.StatusConflict, Detail: why, Field: "port"}
 	}
 	return nil, bad("settings", "%s", why)
+}
+
+// cause returns why an operation of the network failed, without the name of the system call.
+func cause(op *net.OpError) error {
+	if call, ok := errors.AsType[*os.SyscallError](op); ok {
+		return call.Err
+	}
+	return op.Err
 }
 
 // builder starts a server as a newServer says.

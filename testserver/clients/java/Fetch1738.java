@@ -32,17 +32,28 @@ public final class Fetch1738 implements ExecutionCondition, ParameterResolver, A
     }
 
     @Override public Object resolveParameter(ParameterContext parameter, ExtensionContext test) {
-        var control = test.getRoot().getStore(SPACE).getOrComputeIfAbsent(Control.class);
+        // A failure is stored, too: JUnit would print what a computation throws a second time.
+        var control = test.getRoot().getStore(SPACE).getOrComputeIfAbsent(Control.class, key -> {
+            try {
+                return new Control();
+            } catch (IOException failure) {
+                return failure.getMessage();
+            }
+        });
+        if (control instanceof String why) throw shown(new ParameterResolutionException(why));
         var servers = test.getStore(SPACE).getOrComputeIfAbsent(
-            Servers.class, key -> new Servers(control, new ArrayList<>()), Servers.class);
+            Servers.class, key -> new Servers((Control) control, new ArrayList<>()), Servers.class);
         boolean one = parameter.getParameter().getType() == Server.class;
         return one ? servers.start("ftp", Map.of()) : servers;
     }
 
     @Override public void afterEach(ExtensionContext test) {
         var servers = test.getStore(SPACE).get(Servers.class, Servers.class);
-        if (servers != null) test.getExecutionException().ifPresent(e -> servers.list.forEach(s ->
-            e.addSuppressed(new Exception("transcript of " + s.url + "\n" + s.transcript()))));
+        if (servers != null) test.getExecutionException().ifPresent(e -> servers.list.forEach(s -> {
+            var text = s.transcript();
+            if (!text.isEmpty())
+                e.addSuppressed(shown(new Exception("transcript of " + s.url + "\n" + text)));
+        }));
     }
 
     /** A program, from FETCH1738 or PATH, which ends with close or with this process. */
@@ -53,11 +64,21 @@ public final class Fetch1738 implements ExecutionCondition, ParameterResolver, A
 
         public Control() throws IOException {
             // It ends with its standard input: kill -9 of the tests leaves no process behind.
-            process = new ProcessBuilder(System.getenv().getOrDefault("FETCH1738", "fetch1738"),
-                "serve", "--control", "127.0.0.1:0", "--until-eof")
-                .redirectError(ProcessBuilder.Redirect.INHERIT).start();
+            var program = System.getenv().getOrDefault("FETCH1738", "fetch1738");
+            var cannot = "cannot start " + program + " serve: ";
+            var advice = "; set FETCH1738 to the program fetch1738";
+            try {
+                process = new ProcessBuilder(
+                    program, "serve", "--control", "127.0.0.1:0", "--until-eof")
+                    .redirectError(ProcessBuilder.Redirect.INHERIT).start();
+            } catch (IOException failure) {
+                throw new IOException(cannot + failure.getCause().getMessage() + advice);
+            }
             start = process.inputReader(UTF_8).readLine();
-            if (start == null) throw new IOException("fetch1738 serve has ended");
+            if (start != null && value(start, "control") != null) return;
+            process.destroy();
+            var why = start == null ? "it ended" : "it printed \"" + start + '"';
+            throw new IOException(cannot + why + advice);
         }
 
         /** Sends a request of openapi.yaml; its body is bytes, a map that becomes JSON, or null. */
@@ -72,9 +93,13 @@ public final class Fetch1738 implements ExecutionCondition, ParameterResolver, A
             try {
                 var response = client.send(request, HttpResponse.BodyHandlers.ofByteArray());
                 if (response.statusCode() < 300) return response.body();
-                throw new IllegalStateException(path + ": " + new String(response.body(), UTF_8));
+                var problem = new String(response.body(), UTF_8);
+                var field = Objects.requireNonNullElse(value(problem, "field"), path);
+                var why = field + ": " + value(problem, "detail");
+                throw shown(new IllegalStateException(why));
             } catch (IOException | InterruptedException failure) {
-                throw new IllegalStateException(path, failure);
+                var why = "no reply from fetch1738 at " + value(start, "control") + ": " + failure;
+                throw shown(new IllegalStateException(why));
             }
         }
 
@@ -98,8 +123,8 @@ public final class Fetch1738 implements ExecutionCondition, ParameterResolver, A
 
         /** Ends the servers. It is an error if an armed fault has not acted. */
         @Override public void close() {
-            var ends = list.stream().map(s -> s.transcript() + s.text("DELETE", "")).toList();
-            for (var end : ends) if (!end.contains("\"pending\":[]")) throw new AssertionError(end);
+            var ends = list.stream().map(Server::end).filter(end -> !end.isEmpty()).toList();
+            if (!ends.isEmpty()) throw shown(new AssertionError(String.join("\n", ends)));
         }
     }
 
@@ -119,6 +144,12 @@ public final class Fetch1738 implements ExecutionCondition, ParameterResolver, A
         public String transcript() { return text("GET", "/transcript"); }
         public byte[] send(String method, String path, Object body) {
             return control.send(method, "/v1/servers/" + id + path, body);
+        }
+        String end() { // returns which faults have not acted, and the transcript
+            var transcript = transcript();
+            var pending = strings(text("DELETE", ""), "[\\[,]").collect(joining("; "));
+            var advice = "; correct the stage or remove the fault\n";
+            return pending.isEmpty() ? "" : (url + ": " + pending + advice + transcript).strip();
         }
         String text(String verb, String path) { return new String(send(verb, path, null), UTF_8); }
         String file(String name) { return URLEncoder.encode(name, UTF_8).replace("+", "%20"); }
@@ -140,11 +171,23 @@ public final class Fetch1738 implements ExecutionCondition, ParameterResolver, A
 
     // The values of a name in JSON. A quote in a string is escaped there, so only names match.
     private static Stream<String> values(String json, String name) {
-        var value = "\"" + name + "\": *(?:\"([^\"\\\\]*+(?:\\\\.[^\"\\\\]*+)*+)\"|(\\d+))";
+        return strings(json, "\"" + name + "\":");
+    }
+    // The strings and numbers in JSON after a pattern.
+    private static Stream<String> strings(String json, String before) {
+        var value = before + " *(?:\"([^\"\\\\]*+(?:\\\\.[^\"\\\\]*+)*+)\"|(\\d+))";
         return Pattern.compile(value).matcher(json).results().map(m -> m.group(2) != null
             ? m.group(2) : Pattern.compile("\\\\(?:u(....)|.)").matcher(m.group(1)).replaceAll(e ->
                 Matcher.quoteReplacement(e.group(1) == null ? e.group().translateEscapes()
                     : "" + (char) Integer.parseInt(e.group(1), 16))));
     }
     static String value(String in, String key) { return values(in, key).findFirst().orElse(null); }
+
+    // A failure is shown at the line of the test, without the frames of this class and its callers.
+    private static <T extends Throwable> T shown(T failure) {
+        var client = Pattern.compile("(java|jdk|org\\.junit|io\\.github\\.fetch1738)\\..*");
+        failure.setStackTrace(Stream.of(failure.getStackTrace()).filter(frame ->
+            !client.matcher(frame.getClassName()).matches()).toArray(StackTraceElement[]::new));
+        return failure;
+    }
 }

@@ -23,18 +23,24 @@ export class Control {
     const command = ['serve', '--control', '127.0.0.1:0', '--until-eof', ...args];
     // The program ends with its standard input: kill -9 of the tests leaves no process behind.
     const child = spawn(program, command, { stdio: ['pipe', 'pipe', 'inherit'] });
-    const line = await new Promise((resolve, reject) => {
+    const start = await new Promise((resolve, reject) => {
+      const fail = (why) => {
+        child.stdin.destroy();
+        const advice = 'set FETCH1738 to the program fetch1738';
+        reject(new Error(`cannot start ${program} serve: ${why}; ${advice}`));
+      };
       let text = '';
-      child.once('error', reject);
-      child.once('exit', (code) => reject(new Error(`${program} serve: exit code ${code}`)));
+      child.once('error', ({ code }) => fail(code === 'ENOENT' ? 'there is no such file' : code));
+      child.once('close', (code, signal) => fail(`it ended with ${signal ?? `exit code ${code}`}`));
       child.stdout.setEncoding('utf8').on('data', (chunk) => {
         text += chunk;
-        if (text.includes('\n')) resolve(text.split('\n')[0]);
+        if (!text.includes('\n')) return;
+        const line = text.split('\n')[0];
+        try { resolve(JSON.parse(line)); } catch { fail(`it printed ${JSON.stringify(line)}`); }
       });
     });
     for (const handle of [child, child.stdin, child.stdout]) handle.unref(); // Node need not wait
-    const { control: url, token } = JSON.parse(line);
-    return Object.assign(new Control(), { url, token, child });
+    return Object.assign(new Control(), { url: start.control, token: start.token, child });
   }
 
   async start(protocol, settings = {}) {
@@ -49,7 +55,9 @@ export class Control {
     const headers = { Authorization: `Bearer ${this.token}`, Accept: accept };
     headers['Content-Type'] = raw ? 'application/octet-stream' : 'application/json';
     const data = raw || !body ? body : JSON.stringify(body, octets);
-    const response = await fetch(this.url + path, { method, headers, body: data });
+    const response = await fetch(this.url + path, { method, headers, body: data }).catch((error) => {
+      throw new Error(`no reply from fetch1738 at ${this.url}: ${error.cause?.message ?? error}`);
+    });
     if (!response.ok) {
       const problem = await response.json();
       throw new Error(`${problem.field ?? path}: ${problem.detail}`);
@@ -102,7 +110,8 @@ class Server {
     this.control.servers.delete(this);
     const { pending } = await this.send('DELETE');
     if (pending.length === 0) return;
-    throw new Error(`${this.url}: armed faults have not acted: ${pending}\n${transcript}`);
+    const advice = 'correct the stage or remove the fault';
+    throw new Error(`${this.url}: ${pending.join('; ')}; ${advice}\n${transcript}`.trimEnd());
   }
 
   [asyncDispose]() { return this.close(); }
@@ -134,14 +143,24 @@ export function withServers(test) {
     for (const server of servers.filter((server) => server.control.servers.has(server))) {
       await server.close().catch((error) => { failure ??= error; });
     }
+    if (failure instanceof Error) failure.stack = withoutClient(failure.stack);
     if (failure) throw failure;
   };
+}
+
+// withoutClient returns a stack without the frames of this module and those of Node that only call
+// it: a failure is shown at the line of the test.
+function withoutClient(stack) {
+  const frames = [import.meta.url, '(node:'];
+  const isClient = (line) => line.startsWith('    at ') && frames.some((f) => line.includes(f));
+  return stack.split('\n').filter((line) => !isClient(line)).join('\n');
 }
 
 // explain adds the transcripts of servers to the text of an error.
 async function explain(error, servers) {
   for (const server of error instanceof Error ? servers : []) {
     const text = await server.transcript().catch((none) => `no transcript: ${none.message}`);
+    if (!text) continue;
     const message = `${error.message}\n\ntranscript of ${server.url}\n${text}`;
     error.stack = error.stack.replace(error.message, () => message);
     error.message = message;

@@ -2,6 +2,9 @@
 import atexit, base64, contextlib, functools, json, os, shutil, subprocess, tempfile, unittest
 from urllib import error, parse, request
 
+# A failure is shown at the line of the test, without the frames of this module.
+__tracebackhide__ = __unittest = True  # the names that pytest and unittest look for
+
 
 class Control(contextlib.ExitStack):
     """A program with servers, which end with close or with this process. If program is None, it is
@@ -13,14 +16,22 @@ class Control(contextlib.ExitStack):
         if not program:
             raise unittest.SkipTest("fetch1738 is not in PATH; set FETCH1738 to the program")
         command = [program, "serve", "--control", "127.0.0.1:0", "--until-eof", *args]
+        cannot, advice = f"cannot start {program} serve", "set FETCH1738 to the program fetch1738"
         # The program ends with its standard input: kill -9 of the tests leaves no process behind.
-        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        try:
+            process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        except OSError as failure:
+            raise RuntimeError(f"{cannot}: {failure.strerror}; {advice}") from None
         self.callback(process.communicate)  # closes its standard input, and waits
         line = process.stdout.readline()
-        if not line:
-            raise RuntimeError(f"{program} serve: ended with exit code {process.wait()}")
-        start = json.loads(line)
-        self.url, self._token = start["control"], start["token"]
+        try:
+            start = json.loads(line)
+            self.url, self._token = start["control"], start["token"]
+        except (ValueError, LookupError, TypeError):
+            self.close()
+            text = line.decode("utf-8", "replace").strip()
+            why = f'it printed "{text}"' if line else f"it ended with exit code {process.returncode}"
+            raise RuntimeError(f"{cannot}: {why}; {advice}") from None
         self._open = request.build_opener(request.ProxyHandler({})).open
         self.servers, self.folder = [], self.enter_context(tempfile.TemporaryDirectory())
 
@@ -46,12 +57,16 @@ class Control(contextlib.ExitStack):
         except error.HTTPError as refusal:
             problem = json.load(refusal)
             raise RuntimeError(f"{problem.get('field', path)}: {problem['detail']}") from None
+        except OSError as failure:
+            why = getattr(failure, "reason", failure)
+            raise RuntimeError(f"no reply from fetch1738 at {self.url}: {why}") from None
 
     def transcripts(self):
-        """Returns the transcripts of all servers, for the text of a failure."""
+        """Returns the transcripts of all servers that clients have used, for the text of a failure."""
         try:
-            return "\n".join(f"transcript of {s.url}\n{s.transcript()}" for s in self.servers)
-        except (OSError, RuntimeError) as failure:
+            texts = {server.url: server.transcript() for server in self.servers}
+            return "\n".join(f"transcript of {url}\n{text}" for url, text in texts.items() if text)
+        except RuntimeError as failure:
             return f"no transcript: {failure}"
 
 
@@ -91,8 +106,10 @@ class Server:
     def close(self):
         text = self.transcript()
         self.control.servers.remove(self)
-        pending = self._send("DELETE")["pending"]
-        assert not pending, f"{self.url}: armed faults have not acted: {pending}\n{text}"
+        pending = "; ".join(self._send("DELETE")["pending"])
+        if pending:
+            advice = "correct the stage or remove the fault"
+            raise AssertionError(f"{self.url}: {pending}; {advice}\n{text}".rstrip())
 
 
 @functools.lru_cache(None)
@@ -114,7 +131,9 @@ class ServersMixin:
             try:
                 test()
             except Exception as failure:
-                getattr(failure, "add_note", print)(shared().transcripts())  # new in Python 3.11
+                text = shared().transcripts()
+                if text:
+                    getattr(failure, "add_note", print)(text)  # add_note is new in Python 3.11
                 raise
         setattr(self, name, explained)
 
@@ -126,14 +145,25 @@ class ServersMixin:
 
 with contextlib.suppress(ImportError):  # without pytest, the rest is missing
     import pytest
-    fetch1738 = pytest.fixture(shared, scope="session")
+
+    def plain(function):
+        """Returns the function with failures that have no traceback: no line of a test is in it."""
+        @functools.wraps(function)
+        def call():
+            try:
+                return function()
+            except (RuntimeError, AssertionError) as failure:
+                raise pytest.fail.Exception(str(failure), pytrace=False) from None
+        return call
+
+    fetch1738 = pytest.fixture(plain(shared), scope="session")
 
     @pytest.fixture
     def servers(fetch1738, request):
         """A function that starts servers: servers("gopher", files={…}). They end with the test."""
         def start(protocol, **settings):
             server = fetch1738.start(protocol, **settings)
-            request.addfinalizer(server.close)
+            request.addfinalizer(plain(server.close))
             return server
         return start
 
@@ -147,4 +177,6 @@ with contextlib.suppress(ImportError):  # without pytest, the rest is missing
         report = (yield).get_result()
         add = getattr(report.longrepr, "addsection", None)
         if report.failed and add and shared.cache_info().currsize and shared().servers:
-            add("fetch1738", shared().transcripts())
+            text = shared().transcripts()
+            if text:
+                add("fetch1738", text)

@@ -56,7 +56,7 @@ test('a fault that does not act', withServers(async (start, t) => {
   await server.arm('RETR', 1, { fault: 'Truncate', n: 2 });
   const client = await session(server, t);
   await client.pwd();
-  await assert.rejects(server.close(), /have not acted: .*RETR.*\n(.*\n)*C: PWD\n/);
+  await assert.rejects(server.close(), /never used: .*RETR.*\n(.*\n)*C: PWD\n/);
 }));
 
 test('errors', withServers(async (start) => {
@@ -91,19 +91,20 @@ test('a program of its own', { skip: !findProgram() }, async () => {
   assert.deepEqual(await control.send('GET', '/v1/servers'), { servers: [] });
   await control.start('ftp');
   await control.close();
-  await assert.rejects(control.send('GET', '/v1/servers'));
+  await assert.rejects(control.send('GET', '/v1/servers'), /^Error: no reply from fetch1738 at http:/);
   await control.close();
 });
 
 test('a program that does not start', async () => {
-  await assert.rejects(Control.start('/missing/fetch1738'), /ENOENT/);
-  await assert.rejects(Control.start('false'), /exit code/);
+  const message = (why) => ({ message: `cannot start ${why}; set FETCH1738 to the program fetch1738` });
+  await assert.rejects(Control.start('/missing'), message('/missing serve: there is no such file'));
+  await assert.rejects(Control.start('false'), message('false serve: it ended with exit code 1'));
 });
 
-test('a failure has the transcript', async () => {
+test('a failure has the transcript', async (t) => {
   if (!findProgram()) return;
   const failing = withServers(async (start) => {
-    await start('ftp');
+    await session(await start('ftp'), t);
     assert.equal(1, 2);
   });
   await assert.rejects(failing({}), (error) => {

@@ -102,7 +102,7 @@ def test_control_of_its_own():
         assert control.send("GET", "/v1/servers") == {"servers": []}
         server = control.start("ftp", files={"a": "1"})
         assert download(server, "a") == b"1"
-    with pytest.raises(OSError):
+    with pytest.raises(RuntimeError, match="no reply from fetch1738 at http://127.0.0.1:"):
         control.send("GET", "/v1/servers")
 
 
