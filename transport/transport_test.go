@@ -262,8 +262,6 @@ func TestTransportSchemes(t *testing.T) {
 	}
 }
 
-// A redirect of an http server is judged by the policy, to the same host and to another. It reaches
-// no server but one of ftp, and that only where the policy permits it. It carries nothing along.
 // A listing is text unless the scheme says what it is, so that nothing guesses its type from its bytes.
 func TestTransportListings(t *testing.T) {
 	docs := content()
@@ -298,6 +296,8 @@ func TestTransportListings(t *testing.T) {
 	}
 }
 
+// A redirect of an http server is judged by the policy, to the same host and to another. It reaches
+// no server but one of ftp, and that only where the policy permits it. It carries nothing along.
 func TestTransportRedirects(t *testing.T) {
 	ftp := ftptest.New(t, func(s *ftptest.Server) { s.Content = content() })
 	gopher := gophertest.New(t, func(s *gophertest.Server) { s.Content = content() })
