@@ -13,9 +13,9 @@ import (
 	"sync"
 	"time"
 
-	// The list of public suffixes, such as co.uk: a server must not set a cookie for all hosts in one.
-	// It is the list that package cookiejar is made for, and it needs an update now and then.
 	"github.com/fetch1738/fetch1738/internal/text/date822"
+	// The list of public suffixes, such as co.uk: a server must not set a cookie for all hosts in one.
+	// Package cookiejar has no list of its own, and is made for this one; it changes every week.
 	"golang.org/x/net/publicsuffix"
 )
 
