@@ -104,7 +104,7 @@ func Options() []Option {
 		{"G", "get", "", "http", "Append the data of -d to the URL", toggle(func(o *plan.Operation) *bool { return &o.HTTP.Get }), ""},
 		{"g", "globoff", "", "curl", "Do not expand { } and [ ] in URLs", toggle(func(o *plan.Operation) *bool { return &o.GlobOff }), ""},
 		{"", "haproxy-clientip", "ADDRESS", "http proxy", "Like --haproxy-protocol, with this address of the client", setClientIP, ""},
-		{"", "haproxy-protocol", "", "http proxy", "Begin connections with the header of a load balancer (PROXY protocol 1)", toggle(func(o *plan.Operation) *bool { return &o.Connect.HAProxy.On }), ""},
+		{"", "haproxy-protocol", "", "http proxy", "Begin connections with the header of a load balancer (PROXY protocol 1)", toggle(func(o *plan.Operation) *bool { return &o.Connect.HAProxy.On }), "With a SOCKS proxy or -p, the proxy receives the header."},
 		{"I", "head", "", "http ftp file gopher", "Show only headers, size or time, not the document", toggle(func(o *plan.Operation) *bool { return &o.Ask.Head }), "For gopher, shows the Gopher+ attributes."},
 		{"H", "header", "LINE", "http", "Send this header line; @FILE reads lines from FILE", headerLines(addHeader), ""},
 		{"h", "help", "", "curl", "Show the most used options; --help all shows all, --help GROUP a group", own(func(c *CommandLine) *bool { return &c.Help }), ""},

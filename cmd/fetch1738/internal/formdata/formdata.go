@@ -4,6 +4,7 @@ package formdata
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
 	"fmt"
 	"io"
@@ -17,6 +18,7 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/localerr"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
+	"github.com/fetch1738/fetch1738/internal/file/filename"
 )
 
 // New returns the body of a form, and its media type. Files are opened when they are sent. If backslash is
@@ -81,7 +83,7 @@ func (f *form) add(field plan.Field) error {
 	}
 	nested := multipart.NewWriter(&f.text)
 	_ = nested.SetBoundary(boundary())
-	_, err := f.parts.CreatePart(textproto.MIMEHeader{"Content-Disposition": {disposition}, "Content-Type": {"multipart/mixed; boundary=" + nested.Boundary()}})
+	_, err := createPart(f.parts, textproto.MIMEHeader{"Content-Disposition": {disposition}, "Content-Type": {"multipart/mixed; boundary=" + nested.Boundary()}})
 	for _, file := range field.Files {
 		if err == nil {
 			err = f.addPart(nested, "attachment", file)
@@ -117,7 +119,7 @@ func (f *form) addPart(to *multipart.Writer, disposition string, part plan.Part)
 		name, value, _ := strings.Cut(line, ":")
 		head[strings.TrimSpace(name)] = append(head[strings.TrimSpace(name)], strings.TrimSpace(value))
 	}
-	w, err := to.CreatePart(head)
+	w, err := createPart(to, head)
 	if err != nil {
 		return err
 	}
@@ -133,16 +135,19 @@ func (f *form) addPart(to *multipart.Writer, disposition string, part plan.Part)
 	return encode(w, part.Encoder, text)
 }
 
+// createPart begins a part. multipart writes the head as it is, so that no value may end a line.
+func createPart(to *multipart.Writer, head textproto.MIMEHeader) (io.Writer, error) {
+	for name, values := range head {
+		if line := name + ": " + strings.Join(values, ", "); strings.ContainsAny(line, "\r\n\x00") {
+			return nil, localerr.Usagef("--form: the header line %q contains CR, LF or NUL", line)
+		}
+	}
+	return to.CreatePart(head)
+}
+
 // addFile adds the content of a file that is read when it is sent.
 func (f *form) addFile(name string) error {
 	info, err := os.Stat(name)
-	if err == nil && !info.Mode().IsRegular() {
-		var text []byte
-		if text, err = stdio.ReadFile(name); err == nil { // a pipe, whose size is not known
-			f.text.Write(text)
-			return nil
-		}
-	}
 	if err != nil {
 		return localerr.New(localerr.Read, err)
 	}
@@ -192,25 +197,7 @@ func encode(w io.Writer, encoding string, text []byte) error {
 	return err
 }
 
-// typeOf returns the media type of a file by its name, as curl has it: the same on all systems.
+// typeOf returns the media type of a file by its name.
 func typeOf(name string) string {
-	switch strings.ToLower(filepath.Ext(name)) {
-	case ".gif":
-		return "image/gif"
-	case ".jpg", ".jpeg":
-		return "image/jpeg"
-	case ".png":
-		return "image/png"
-	case ".svg":
-		return "image/svg+xml"
-	case ".txt":
-		return "text/plain"
-	case ".htm", ".html":
-		return "text/html"
-	case ".pdf":
-		return "application/pdf"
-	case ".xml":
-		return "application/xml"
-	}
-	return "application/octet-stream"
+	return cmp.Or(filename.MediaType(name), "application/octet-stream")
 }

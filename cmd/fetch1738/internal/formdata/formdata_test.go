@@ -89,3 +89,55 @@ func TestShorter(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// No value ends a line of a part's head.
+func TestInjection(t *testing.T) {
+	for _, value := range []string{"a\r\nX: y", "a\nX: y", "a\rX: y", "a\x00"} {
+		for name, field := range map[string]plan.Field{
+			"name":     {Name: value},
+			"type":     {Name: "n", Part: plan.Part{Type: value}},
+			"filename": {Name: "n", Part: plan.Part{Filename: &value}},
+			"headers":  {Name: "n", Part: plan.Part{Headers: []string{"A: " + value}}},
+			"header":   {Name: "n", Part: plan.Part{Headers: []string{value + ": a"}}},
+			"files":    {Name: value, Files: []plan.Part{{Content: "1"}, {Content: "2"}}},
+		} {
+			body, _, err := New([]plan.Field{field}, true)
+			if err == nil {
+				t.Errorf("%s %q: %q", name, value, mustRead(t, body))
+			}
+		}
+	}
+}
+
+// A pipe is read when the form is parsed, so that the form can be sent again.
+func TestPipe(t *testing.T) {
+	read := 0
+	p := Parser{ReadFile: func(name string) ([]byte, error) { read++; return []byte("of " + name), nil }}
+	for text, filename := range map[string]string{"a=@-": "-", "a=@" + os.DevNull: filepath.Base(os.DevNull)} {
+		field, err := p.Field(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			body, _, err := New([]plan.Field{field}, false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := string(mustRead(t, body)); !strings.Contains(got, "\r\n\r\nof "+text[3:]+"\r\n--") || !strings.Contains(got, `filename="`+filename+`"`) {
+				t.Errorf("%s: %q", text, got)
+			}
+		}
+	}
+	if read != 2 {
+		t.Errorf("the pipes were read %d times", read)
+	}
+}
+
+func TestHeaderLines(t *testing.T) {
+	p := Parser{ReadFile: func(string) ([]byte, error) { return []byte("# comment\nX: 1\n\nno colon\n"), nil }}
+	for _, text := range []string{`a=b;headers="no colon"`, `a=b;headers=": x"`, `a=b;headers=@file`} {
+		if field, err := p.Field(text); err == nil || !strings.Contains(err.Error(), "is not a header line") {
+			t.Errorf("%s: %+v, %v", text, field, err)
+		}
+	}
+}

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
@@ -67,15 +69,8 @@ func (p *valueParser) files() ([]plan.Part, error) {
 		if err != nil {
 			return nil, err
 		}
-		if part.File, part.Content = part.Content, ""; part.File == "-" {
-			text, err := p.ReadFile("-")
-			if err != nil {
-				return nil, err
-			}
-			part.Content, part.File, part.Type = string(text), "", cmp.Or(part.Type, "application/octet-stream")
-			if dash := "-"; part.Filename == nil {
-				part.Filename = &dash
-			}
+		if err := p.setFile(&part, part.Content); err != nil {
+			return nil, err
 		}
 		all = append(all, part)
 		if !strings.HasPrefix(p.rest, ",") {
@@ -83,6 +78,25 @@ func (p *valueParser) files() ([]plan.Part, error) {
 		}
 		p.rest = p.rest[1:]
 	}
+}
+
+// setFile makes a file the content of a part. Standard input and pipes are read at once, because that is
+// possible only once, and a form may have to be sent again.
+func (p *valueParser) setFile(part *plan.Part, name string) error {
+	part.Content, part.File = "", name
+	if info, err := os.Stat(name); name != "-" && (err != nil || info.Mode().IsRegular()) {
+		return nil
+	}
+	text, err := p.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	part.Content, part.File, part.Type = string(text), "", cmp.Or(part.Type, typeOf(name))
+	if part.Filename == nil {
+		base := filepath.Base(name)
+		part.Filename = &base
+	}
+	return nil
 }
 
 // part parses a content, or the name of a file, and its parameters. It ends at one of the characters in
@@ -166,23 +180,23 @@ func (p *valueParser) mediaType(end string) string {
 }
 
 // headers parses a header line, or the name of a file of header lines after "@" or "<".
-func (p *valueParser) headers(end string) ([]string, error) {
+func (p *valueParser) headers(end string) (lines []string, err error) {
 	if !strings.HasPrefix(p.rest, "@") && !strings.HasPrefix(p.rest, "<") {
-		return []string{p.word(end)}, nil
-	}
-	p.rest = p.rest[1:]
-	text, err := p.ReadFile(p.word(end))
-	if err != nil {
-		return nil, err
-	}
-	var lines []string
-	for line := range strings.Lines(string(text)) {
-		if line = strings.TrimRight(line, "\r\n"); line != "" && !strings.HasPrefix(line, "#") {
-			lines = append(lines, line)
+		lines = []string{p.word(end)}
+	} else {
+		p.rest = p.rest[1:]
+		text, err := p.ReadFile(p.word(end))
+		if err != nil {
+			return nil, err
+		}
+		for line := range strings.Lines(string(text)) {
+			if line = strings.TrimRight(line, "\r\n"); line != "" && !strings.HasPrefix(line, "#") {
+				lines = append(lines, line)
+			}
 		}
 	}
 	for _, line := range lines {
-		if strings.ContainsAny(line, "\r\n\x00") || !strings.Contains(line, ":") {
+		if name, _, ok := strings.Cut(line, ":"); !ok || strings.TrimSpace(name) == "" {
 			return nil, fmt.Errorf("%q is not a header line", line)
 		}
 	}

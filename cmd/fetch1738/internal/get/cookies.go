@@ -54,6 +54,9 @@ func cookieFile(name string, std stdio.Streams) ([]byte, error) {
 // writeCookies writes the files of -c. Only their owner may read new ones.
 func writeCookies(ctx context.Context, c *curl.CommandLine, std stdio.Streams, jar *cookies.Jar) error {
 	for _, op := range c.Operations {
+		if curl.Check(op) != nil {
+			continue // nothing was fetched, and the file may be one of another kind: wget -c resumes it
+		}
 		name := op.HTTP.Cookies.File
 		switch name {
 		case "":
