@@ -184,6 +184,8 @@ func TestRead(t *testing.T) {
 
 func FuzzRead(f *testing.F) {
 	f.Add("#HttpOnly_.h.example\tTRUE\t/\tTRUE\t4102444800\ta\t1\n")
+	f.Add("..\t\t\t\t0\t0")
+	f.Add(".#\t\t\t\t0\t0") // a domain that would make its line a comment
 	f.Add("Set-Cookie: a=b; Domain=h.example; Path=/x; Expires=Fri, 31 Dec 9999 23:59:59 GMT\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		j := New()

@@ -37,9 +37,9 @@ func (j *Jar) Read(r io.Reader, junkSession bool) (loose []string, err error) {
 				loose = append(loose, set.Name+"="+set.Value)
 				continue
 			}
-			domain := strings.TrimPrefix(set.Domain, ".")
-			c = &cookie{domain: domain}
-			j.SetCookies(c.url(), []*http.Cookie{set})
+			if c = (&cookie{domain: strings.ToLower(strings.Trim(set.Domain, "."))}); isHost(c.domain) {
+				j.SetCookies(c.url(), []*http.Cookie{set})
+			}
 			continue
 		}
 		if c.expires.IsZero() && junkSession {
@@ -70,13 +70,20 @@ func parseLine(line string) (*cookie, bool) {
 		return nil, false
 	}
 	c := &cookie{
-		domain: strings.ToLower(strings.TrimPrefix(fields[0], ".")), hostOnly: !strings.EqualFold(fields[1], "TRUE"), path: fields[2],
+		domain: strings.ToLower(strings.Trim(fields[0], ".")), hostOnly: !strings.EqualFold(fields[1], "TRUE"), path: fields[2],
 		secure: strings.EqualFold(fields[3], "TRUE"), httpOnly: isHTTPOnly, name: fields[5], value: fields[6],
 	}
 	if seconds != 0 {
 		c.expires = time.Unix(min(seconds, farFuture), 0)
 	}
-	return c, c.domain != ""
+	return c, isHost(c.domain)
+}
+
+// isHost reports whether a domain can be a host: a name, or an IP address.
+func isHost(domain string) bool {
+	return domain != "" && !strings.ContainsFunc(domain, func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || strings.ContainsRune("-._:", r))
+	})
 }
 
 // farFuture is the last second of the year 9999.
