@@ -160,16 +160,13 @@ func TestActiveFailures(t *testing.T) {
 			srv.On("PORT", 0, testserver.Reply("501 No."))
 		}, "PORT", fetch.ErrUnsupported},
 		"it cannot connect": {func(srv *ftptest.Server, f *Fetcher) {
-			listen := f.Env.Listen
-			f.Env.Listen = func(ctx context.Context, network, address string) (net.Listener, error) {
-				l, err := listen(ctx, network, address)
-				if err == nil {
-					l = deaf{l, make(chan struct{})}
-				}
-				return l, err
-			}
+			acceptNothing(f)
 			srv.On("END", 0, testserver.Silence())
 		}, "accept", fetch.ErrTimeout},
+		"it gives up": {func(srv *ftptest.Server, f *Fetcher) {
+			acceptNothing(f)
+			srv.On("END", 0, testserver.Reply("421 Connection timed out."))
+		}, "accept", fetch.ErrBusy},
 		"no port": {func(_ *ftptest.Server, f *Fetcher) {
 			f.Env.Listen = func(context.Context, string, string) (net.Listener, error) { return nil, errors.New("none") }
 		}, "PORT", fetch.ErrUnreachable},
@@ -186,6 +183,18 @@ func TestActiveFailures(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// acceptNothing makes the ports of f deaf.
+func acceptNothing(f *Fetcher) {
+	listen := f.Env.Listen
+	f.Env.Listen = func(ctx context.Context, network, address string) (net.Listener, error) {
+		l, err := listen(ctx, network, address)
+		if err == nil {
+			l = deaf{l, make(chan struct{})}
+		}
+		return l, err
 	}
 }
 

@@ -23,6 +23,7 @@ type control struct {
 	rest      int64  // what follows, by the same reply, within kbytesPrecision; or -1
 	began     bool   // the access has changed something, or a transfer has started
 	knowsIAC  bool   // bareIAC is known to be right
+	requested bool   // a transfer has been requested on this connection
 }
 
 func newControl(ctx context.Context, raw net.Conn, limits fetch.Limits, trace *fetch.Trace) *control {
@@ -142,15 +143,19 @@ func (c *control) unexpected(r talk.Reply) error {
 
 // completes reports whether r is the positive reply to a command without a result. Servers use various
 // codes, but not those for the results of other commands: such a reply came too late or too early. 257
-// may as well name the directory of a CWD. 226 is the end of a transfer, which a server may have
-// performed although it has refused it.
-func completes(r talk.Reply) bool {
-	return r.Class() == 2 && r.Code != 226 && (!isResult(r) || r.Code == 257)
+// may as well name the directory of a CWD. 226 is the end of a transfer, once one was requested: a
+// server may have performed it although it has refused it.
+func (c *control) completes(r talk.Reply) bool {
+	if r.Code == 226 && (c.requested || c.transferSent()) {
+		return false
+	}
+	return r.Class() == 2 && (!isResult(r) || r.Code == 257)
 }
 
 // beginTransfer reads the first reply to the command of a transfer. For a small file, some servers send
 // only the final reply. name is that of the file.
 func (c *control) beginTransfer(name string) error {
+	c.requested = true
 	r, err := c.receive()
 	if err := c.expect(r, r.Class() <= 2, err); err != nil {
 		return err

@@ -104,7 +104,7 @@ func (l *login) identify(line string, ahead ...string) (talk.Reply, error) {
 	if err == nil && r.Code == 332 {
 		r, err = l.sendAccount(r.Text)
 	}
-	return r, l.ctl.expect(r, completes(r) || r.Code == 331 && l.ctl.verb == "USER", err)
+	return r, l.ctl.expect(r, l.ctl.completes(r) || r.Code == 331 && l.ctl.verb == "USER", err)
 }
 
 // identifyOtherwise sends the alternative in place of USER or PASS, which was refused. The reply counts

@@ -191,18 +191,34 @@ func TestRefusedPacket(t *testing.T) {
 	})
 }
 
-// TestLateReply tests 226 as the reply to CWD. It ends a transfer that the server has performed although it has
-// refused it, and the directory may not have been changed.
+// TestLateReply tests 226 as the reply to CWD after a transfer that was refused. It ends that transfer, which the
+// server has performed all the same, and the directory may not have been changed: another connection is used.
 func TestLateReply(t *testing.T) {
 	for _, ahead := range []ftptest.Ahead{ftptest.AheadKept, ftptest.AheadLost} {
 		srv := start(t, func(s *ftptest.Server) {
 			s.Ahead, s.Content = ahead, fstest.MapFS{"c.txt": {Data: []byte("above")}, "a/c.txt": {Data: []byte("below")}}
 		})
-		srv.On("CWD a", 0, testserver.Reply("226 Transfer complete."))
+		srv.On("CWD a", 1, testserver.Reply("226 Transfer complete."))
 		f := &Fetcher{}
+		if _, err := read(t.Context(), f, &fetch.Request{Locator: parse(t, srv.URL+"/none")}); fetch.KindOf(err) != fetch.ErrNotFound {
+			t.Fatal(err)
+		}
 		got, err := read(t.Context(), f, &fetch.Request{Locator: parse(t, srv.URL+"/a/c.txt")})
-		if fetch.KindOf(err) != fetch.ErrProtocol {
-			t.Errorf("%q, %v", got, err)
+		if got != "below" || err != nil || logins(srv) < 2 {
+			t.Errorf("%q, %v, %d logins", got, err, logins(srv))
+		}
+		f.Close()
+	}
+}
+
+// TestOddSuccess tests 226 as the reply to a command before any transfer was requested. It can end none, and is a
+// positive reply like any other.
+func TestOddSuccess(t *testing.T) {
+	for _, verb := range []string{"PASS", "CWD a", "TYPE"} {
+		srv := start(t, func(s *ftptest.Server) { s.On(verb, 1, testserver.Garble(0, "226")) })
+		f := &Fetcher{}
+		if got, err := read(t.Context(), f, &fetch.Request{Locator: parse(t, srv.URL+"/a/b/c.txt")}); err != nil || got != documents["/a/b/c.txt"] {
+			t.Errorf("%s: %q, %v", verb, got, err)
 		}
 		f.Close()
 	}

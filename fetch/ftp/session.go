@@ -145,7 +145,7 @@ func (s *session) End() {
 // perform sends a command whose reply has no result.
 func (s *session) perform(line string) error {
 	r, err := s.ctl.ask(line)
-	return s.check(r, completes(r), err)
+	return s.check(r, s.ctl.completes(r), err)
 }
 
 // changeDir sends CWD.

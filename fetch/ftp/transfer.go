@@ -388,8 +388,11 @@ func (t transfer) await(c *dataSetup) error {
 	switch e, _ := errors.AsType[*fetch.Error](err); {
 	case broken && e != nil:
 		e.Kind = fetch.ErrConnectionFailed
-	case op == fetch.OpAccept && e != nil && e.Code == 425:
-		e.Op = op
+	case op == fetch.OpAccept && e != nil && (e.Code == 421 || e.Code == 425):
+		e.Op = op // the file is not to blame
+		if t.ctl.Err != nil { // 421 ends the connection
+			t.ctl.Err = e
+		}
 	}
 	return err
 }

@@ -116,7 +116,18 @@ func (n *Network) credentials(ctx context.Context, c fetch.Challenge) (locator.L
 	if given := LoginOf(t.Locator); !c.Account && given != nil && given.HasPassword {
 		return locator.Login{}, errors.New("the login was refused")
 	}
-	return n.ask(ctx, c)
+	login, err := n.ask(ctx, c)
+	if errors.Is(err, term.ErrNoTerminal) && !c.Account && t.lacksPassword(c) {
+		t.Warn("the netrc file has no password of %s, and there is no terminal to ask for it: an empty one is sent", fetch.Printable(c.User))
+		return locator.Login{User: c.User, HasPassword: true}, nil // as curl
+	}
+	return login, err
+}
+
+// lacksPassword reports whether the user of c is one of the netrc file that has no password there.
+func (t *Call) lacksPassword(c fetch.Challenge) bool {
+	found, err := t.fromNetrc(c.Locator, &locator.Login{User: c.User})
+	return err == nil && found != nil && found.User == c.User && !found.HasPassword
 }
 
 // orEmpty returns l, or an empty Login for nil.

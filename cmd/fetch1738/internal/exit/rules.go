@@ -124,6 +124,7 @@ var exitRules = []exitRule{
 	{ops: ops{fetch.OpProxyConnect}, code: Receive},
 	{ops: ops{fetch.OpMirror}, kinds: kinds{fetch.ErrTruncated}, code: Partial}, // --max-delete
 
+	{scheme: "ftp", ops: ops{fetch.OpAccept}, code: Accept},
 	{scheme: "ftp", kinds: kinds{fetch.ErrBusy}, reply: 421, code: Timeout}, // as in curl
 	{ops: ops{fetch.OpConnect}, kinds: kinds{fetch.ErrBusy}, only: late, code: Timeout},
 	{scheme: "ftp", ops: ops{fetch.OpConnect}, reply: refusedReply, code: WeirdReply},
@@ -131,7 +132,6 @@ var exitRules = []exitRule{
 	{scheme: "ftp", ops: ops{"AUTH"}, kinds: kinds{fetch.ErrProtocol}, code: WeirdReply},
 	{scheme: "ftp", ops: ops{"AUTH", "PBSZ", "PROT"}, code: NoTLS},
 	{ops: ops{"STARTTLS"}, code: NoTLS},
-	{scheme: "ftp", ops: ops{fetch.OpAccept}, code: Accept},
 	{scheme: "ftp", ops: ops{"EPRT", "PORT"}, code: PORT},
 	{scheme: "ftp", ops: ops{"PRET"}, reply: refusedReply, code: PRET},
 	{scheme: "ftp", ops: ops{"USER", "PASS", "ACCT", fetch.OpLogin}, code: Login},

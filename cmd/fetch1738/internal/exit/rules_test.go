@@ -49,6 +49,7 @@ func exitCases() []exitCase {
 		{Failure{Scheme: "http", Uploading: true, Err: failed("PUT", fetch.ErrMoved, 307)}, 25},
 		{Failure{Scheme: "http", Err: failed("POST", fetch.ErrMoved, 307)}, 1},
 		{Failure{Scheme: "ftp", Err: failed("CWD", fetch.ErrBusy, 421)}, 28},
+		{Failure{Scheme: "ftp", Err: failed("accept", fetch.ErrBusy, 421)}, 10},
 		{Failure{Scheme: "ftp", Err: &fetch.Error{Op: fetch.OpConnect, Kind: fetch.ErrBusy, Err: os.ErrDeadlineExceeded}}, 28},
 		{Failure{Scheme: "ftp", Err: failed("RETR", fetch.ErrTruncated, 421)}, 18},
 		{Failure{Scheme: "ftp", Err: failed("RETR", fetch.ErrNotFound, 551)}, 78},
