@@ -6,7 +6,7 @@
 //	default login anonymous password me@example.org
 //
 // A word in double quotes may contain white space and the escapes \" \\ \n \r \t. "#" at the start
-// of a word begins a comment. "macdef NAME" and everything up to the next empty line are skipped.
+// of a word begins a comment, and so does NUL anywhere. "macdef NAME" and everything up to the next empty line are skipped.
 package netrc
 
 import (
@@ -101,7 +101,7 @@ func (e *Entry) set(keyword string, s *scanner) {
 	case "login", "user":
 		e.Login = s.value(keyword)
 	case "password", "passwd":
-		e.Password, e.HasPassword = s.value(keyword), true
+		e.Password, e.HasPassword = s.next() // at the end of the file, there is none
 	case "account":
 		e.Account = s.value(keyword)
 	}
@@ -146,7 +146,7 @@ func (s *scanner) next() (string, bool) {
 		switch c := s.text[0]; {
 		case isSpace(c):
 			s.advance(1)
-		case c == '#':
+		case c == '#', c == 0: // curl reads C strings, which end at a NUL
 			end := strings.IndexByte(s.text, '\n')
 			if end < 0 {
 				end = len(s.text)
@@ -155,7 +155,7 @@ func (s *scanner) next() (string, bool) {
 		case c == '"':
 			return s.quoted()
 		default:
-			end := strings.IndexFunc(s.text, func(r rune) bool { return r < 0x80 && isSpace(byte(r)) })
+			end := strings.IndexFunc(s.text, func(r rune) bool { return r < 0x80 && (isSpace(byte(r)) || r == 0) })
 			if end < 0 {
 				end = len(s.text)
 			}

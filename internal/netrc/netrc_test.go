@@ -21,6 +21,9 @@ func TestParse(t *testing.T) {
 		{"many lines", "machine h\n\tlogin u\r\n\tpassword p\n\taccount a\n", File{{Machine: "h", Login: "u", Password: "p", HasPassword: true, Account: "a"}}},
 		{"quoted", `machine h login "a b" password "x\"y\\z\n"`, File{{Machine: "h", Login: "a b", Password: "x\"y\\z\n", HasPassword: true}}},
 		{"empty password differs from none", "machine h login u password \"\"\nmachine g login u", File{{Machine: "h", Login: "u", HasPassword: true}, {Machine: "g", Login: "u"}}},
+		{"the end in place of a password", "machine h login u password", File{{Machine: "h", Login: "u"}}},
+		{"NUL", "machine h login u password\x00 p", File{{Machine: "h", Login: "u"}}},
+		{"NUL behind a word in quotes", "machine h login u \"password\"\x00 p", File{{Machine: "h", Login: "u"}}},
 		{"comments", "# first\nmachine h # behind\nlogin u#v", File{{Machine: "h", Login: "u#v"}}},
 		{"macdef", "machine h login u\nmacdef init\ncd /pub\nmachine evil login x\n\nmachine g login v", File{{Machine: "h", Login: "u"}, {Machine: "g", Login: "v"}}},
 		{"macdef to the end", "machine h login u\nmacdef init\nmachine evil", File{{Machine: "h", Login: "u"}}},
@@ -43,7 +46,6 @@ func TestParse(t *testing.T) {
 
 func TestParseErrors(t *testing.T) {
 	for text, want := range map[string]string{
-		"machine h login u password":      "line 1: password without a value",
 		"machine h password \"secret":     "line 1: missing closing quote",
 		"machine h password \"sec\nret\"": "line 1: missing closing quote",
 		"machine \"\" login u":            "line 1: machine without a name",
