@@ -192,7 +192,7 @@ func TestRefusedPacket(t *testing.T) {
 }
 
 // TestLateReply tests 226 as the reply to CWD after a transfer that was refused. It ends that transfer, which the
-// server has performed all the same, and the directory may not have been changed: another connection is used.
+// server has performed anyway, and the directory may not have been changed: another connection is used.
 func TestLateReply(t *testing.T) {
 	for _, ahead := range []ftptest.Ahead{ftptest.AheadKept, ftptest.AheadLost} {
 		srv := start(t, func(s *ftptest.Server) {

@@ -101,7 +101,7 @@ func (e *Entry) set(keyword string, s *scanner) {
 	case "login", "user":
 		e.Login = s.value(keyword)
 	case "password", "passwd":
-		e.Password, e.HasPassword = s.next() // at the end of the file, there is none
+		e.Password, e.HasPassword = s.next() // none at the end of the file
 	case "account":
 		e.Account = s.value(keyword)
 	}

@@ -18,7 +18,7 @@ func TestSnippets(t *testing.T) {
 	}
 	dir := t.TempDir()
 	found := 0
-	for _, page := range pages {
+	for _, page := range append(pages, "README.md") {
 		for line, code := range blocks(t, page) {
 			where := fmt.Sprintf("%s:%d", page, line)
 			if formatted, err := format.Source([]byte(code)); err != nil || string(formatted) != code || !strings.HasPrefix(code, "package ") {
