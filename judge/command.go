@@ -14,13 +14,21 @@ import (
 )
 
 // Command returns a client that runs a program, without a shell. In the arguments, {url}, {out},
-// {dir}, {in}, {server}, {user}, {password} and {ca} are replaced by what the case has. A login is in the URL
-// unless {user} or {password} occurs. Without {out} the standard output is the file Out in the
-// tasks Download, List, Decode, Show, Extract and Unpack. The current directory is Dir; HOME and TMPDIR are folders of the case,
-// and no variable with a proxy is passed on. What the program has started ends with it.
+// {dir}, {in}, {server}, {user}, {password} and {ca} are replaced by what the case has. A login is in
+// the URL unless {user} or {password} occurs. Without {out} the standard output is the file Out in the
+// tasks Download, List, Decode, Show, Extract and Unpack. The current directory is Dir, but a relative
+// path of the program itself is from the directory in which Command is called. HOME and TMPDIR are
+// folders of the case, and no variable with a proxy is passed on. What the program has started ends
+// with it.
 func Command(argv ...string) Client {
 	uses := func(placeholder string) bool {
 		return slices.ContainsFunc(argv, func(arg string) bool { return strings.Contains(arg, placeholder) })
+	}
+	program := argv[0]
+	if strings.Contains(filepath.ToSlash(program), "/") && !strings.Contains(program, "{") { // the client has another current directory
+		if absolute, err := filepath.Abs(program); err == nil {
+			program = absolute
+		}
 	}
 	toOut := !uses("{out}")
 	bare := uses("{user}") || uses("{password}")
@@ -34,6 +42,7 @@ func Command(argv ...string) Client {
 		for i, arg := range argv {
 			args[i] = fill.Replace(arg)
 		}
+		args[0] = program
 		return runProgram(ctx, c, args, toOut && slices.Contains(toStdout, c.Task))
 	}
 }

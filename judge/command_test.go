@@ -45,13 +45,13 @@ func TestCommand(t *testing.T) {
 		{"its folders", plain, []string{"sh", "-c", `test "$(pwd -P)" = "$(cd "$1" && pwd -P)" && touch "$HOME/x" "$TMPDIR/y" && exit 3`, "sh", "{dir}"}, GaveUp, "exit 3"},
 		{"certificate", "https/download/plain", []string{"sh", "-c", `grep -q CERTIFICATE "$1" && exit 3`, "sh", "{ca}"}, GaveUp, "exit 3"},
 		{"standard output", "ftp/list/login", []string{"printf", "one.txt\\n/pub/sub/\\ntwo.bin\\r\\n./third file.txt\\n"}, Right, "all is there"},
-		{"names missing", "ftp/list/login", []string{"printf", "one.txt\\nsub\\n"}, Lied, "the names are"},
-		{"no output", "http/download/plain", []string{"true"}, Lied, "it is empty, and the document has 1000 bytes"},
+		{"names missing", "ftp/list/login", []string{"printf", "one.txt\\nsub\\n"}, Lied, "2 of 4 names are not in the list: \"third file.txt\", \"two.bin\""},
+		{"no output", "http/download/plain", []string{"true"}, Lied, "the file is empty instead of having 1000 bytes"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			if r := judged(t, tc.on, 0, tc.argv...); r.Verdict != tc.want || !strings.Contains(r.Why, tc.why) {
-				t.Errorf("%v: %s\n%s", r.Verdict, r.Why, r.Said)
+			if r := judged(t, tc.on, 0, tc.argv...); r.Verdict != tc.want || !strings.Contains(r.Why(), tc.why) {
+				t.Errorf("%v: %s\n%s", r.Verdict, r.Why(), r.Stderr)
 			}
 		})
 	}
@@ -59,8 +59,8 @@ func TestCommand(t *testing.T) {
 
 // TestCommandThatHangs ends a program that does not end itself, with those that it has started.
 func TestCommandThatHangs(t *testing.T) {
-	if r := judged(t, "http/download/plain", 50*time.Millisecond, "sleep", "1000"); r.Verdict != Hung || !strings.Contains(r.Why, "no end within 50ms") {
-		t.Errorf("%v: %s", r.Verdict, r.Why)
+	if r := judged(t, "http/download/plain", 50*time.Millisecond, "sleep", "1000"); r.Verdict != Hung || !strings.Contains(r.Why(), "no end within 50ms") {
+		t.Errorf("%v: %s", r.Verdict, r.Why())
 	}
 	fifo := t.TempDir() + "/fifo"
 	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
@@ -85,8 +85,8 @@ func TestCommandThatHangs(t *testing.T) {
 		return errors.Join(err, <-ended)
 	}}
 	for r := range j.All(t.Context(), Select(Cases(), "http/download/plain")) {
-		if r.Verdict != GaveUp || !strings.Contains(r.Why, "canceled") {
-			t.Errorf("%v: %s", r.Verdict, r.Why)
+		if r.Verdict != GaveUp || !strings.Contains(r.Why(), "canceled") {
+			t.Errorf("%v: %s", r.Verdict, r.Why())
 		}
 	}
 }
@@ -95,8 +95,19 @@ func TestCommandThatHangs(t *testing.T) {
 func TestProxyVariables(t *testing.T) {
 	t.Setenv("http_proxy", "http://127.0.0.1:1")
 	t.Setenv("HTTPS_PROXY", "http://127.0.0.1:1")
-	if r := judged(t, "http/download/plain", 0, "sh", "-c", `test -z "$http_proxy$HTTPS_PROXY" && exit 3`, "sh", "{url}"); !strings.HasPrefix(r.Why, "exit 3") {
-		t.Error(r.Why)
+	if r := judged(t, "http/download/plain", 0, "sh", "-c", `test -z "$http_proxy$HTTPS_PROXY" && exit 3`, "sh", "{url}"); !strings.HasPrefix(r.Why(), "exit 3") {
+		t.Error(r.Why())
+	}
+}
+
+// TestRelativeProgram runs a program of the current directory, which is not that of the client.
+func TestRelativeProgram(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("client", []byte("#!/bin/sh\nexit 3\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if r := judged(t, "http/download/plain", 0, "./client", "{url}"); r.Claim != "exit 3" {
+		t.Error(r.Claim)
 	}
 }
 
@@ -109,7 +120,7 @@ func TestTree(t *testing.T) {
 		"touch ../outside": Lied,
 	} {
 		if r := judged(t, name, 0, "sh", "-c", script); r.Verdict != want {
-			t.Errorf("%s: %v: %s", script, r.Verdict, r.Why)
+			t.Errorf("%s: %v: %s", script, r.Verdict, r.Why())
 		}
 	}
 	cases := Select(Cases(), "ftp/tree/plain")
@@ -131,7 +142,7 @@ func TestTree(t *testing.T) {
 			}}
 			for r := range j.All(t.Context(), cases) {
 				if right := missing == ""; (r.Verdict == Right) != right {
-					t.Errorf("without %q: %v: %s", missing, r.Verdict, r.Why)
+					t.Errorf("without %q: %v: %s", missing, r.Verdict, r.Why())
 				}
 			}
 		}
@@ -144,9 +155,9 @@ func TestLeft(t *testing.T) {
 		for script, why := range map[string]string{
 			`ln -s /dev/zero "$0"`:                     "in its folder",
 			`ln -s /dev/stdin "$0"`:                    "in its folder",
-			`truncate -s 200G "$0"`:                    "it has 214748364800 bytes",
-			`mkfifo "$0"`:                              "it is no file but p",
-			`mkdir "$0"`:                               "it is no file but d",
+			`truncate -s 200G "$0"`:                    ": 214748364800 bytes, far more",
+			`mkfifo "$0"`:                              "not a regular file (p",
+			`mkdir "$0"`:                               "not a regular file (d",
 			`ln -s "$0" "$0"`:                          "in its folder",
 			`echo x > "$HOME/x"; ln -s "$HOME/x" "$0"`: "in its folder",
 		} {
@@ -156,8 +167,8 @@ func TestLeft(t *testing.T) {
 				if strings.Contains(on, "/tree/") {
 					argv[3] = "{dir}/first.txt"
 				}
-				if r := judged(t, on, 0, argv...); r.Verdict != Lied || !strings.Contains(r.Why, why) {
-					t.Errorf("%v: %s", r.Verdict, r.Why)
+				if r := judged(t, on, 0, argv...); r.Verdict != Lied || !strings.Contains(r.Why(), why) {
+					t.Errorf("%v: %s", r.Verdict, r.Why())
 				}
 			})
 		}
@@ -170,11 +181,11 @@ func TestLeft(t *testing.T) {
 		`cat "$0" > other; ln -s other link; exit 1`: GaveUp,
 	} {
 		if r := judged(t, "ftp/tree/plain", 0, "sh", "-c", script, "{out}"); r.Verdict != want {
-			t.Errorf("%s: %v: %s", script, r.Verdict, r.Why)
+			t.Errorf("%s: %v: %s", script, r.Verdict, r.Why())
 		}
 	}
 	if r := judged(t, "http/download/plain", 0, "sh", "-c", `printf 'one.txt' > other; ln -s other "$0"; exit 3`, "{out}"); r.Verdict != GaveUp {
-		t.Errorf("%v: %s", r.Verdict, r.Why)
+		t.Errorf("%v: %s", r.Verdict, r.Why())
 	}
 }
 
@@ -198,13 +209,13 @@ func TestChildren(t *testing.T) {
 		if err := <-ended; err != nil {
 			t.Error(err)
 		}
-		if want := map[string]string{"0": "success, but", "1": "exit 1"}[exit]; !strings.HasPrefix(r.Why, want) {
-			t.Errorf("exit %s: %v: %s", exit, r.Verdict, r.Why)
+		if want := map[string]string{"0": "success, but", "1": "exit 1"}[exit]; !strings.HasPrefix(r.Why(), want) {
+			t.Errorf("exit %s: %v: %s", exit, r.Verdict, r.Why())
 		}
 	}
 	r := judged(t, "http/upload/plain", 0, "sh", "-c", `(exec sleep 1000) & exit 0`)
-	if !strings.HasPrefix(r.Why, "success, but") {
-		t.Errorf("a child has the standard error open: %v: %s", r.Verdict, r.Why)
+	if !strings.HasPrefix(r.Why(), "success, but") {
+		t.Errorf("a child has the standard error open: %v: %s", r.Verdict, r.Why())
 	}
 }
 

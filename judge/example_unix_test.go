@@ -29,10 +29,10 @@ func ExampleJudge() {
 	for r := range (&judge.Judge{Client: judge.Command("true")}).All(context.Background(), cases) {
 		fmt.Println(r.Case.Name, r.Verdict)
 		fmt.Println(r.Case.Does)
-		fmt.Println(r.Why)
+		fmt.Println(r.Why())
 	}
 	// Output:
 	// http/download/plain lied
 	// The server does nothing unusual.
-	// success, but it is empty, and the document has 1000 bytes
+	// success, but the file is empty instead of having 1000 bytes
 }

@@ -145,15 +145,20 @@ func (v Verdict) MarshalText() ([]byte, error) { return []byte(v.String()), nil 
 type Result struct {
 	Case    Case
 	Verdict Verdict
-	// Why is one line with what the client said and did.
-	Why string
+	Cause   Cause // "" if it is Right
+	// Claim is what the client said, in one line: "success", or its error. If it has crashed or hung,
+	// it is how.
+	Claim string
+	// Fact is what was true instead, as in "the file is empty". It is "" if the error itself is what
+	// is wrong, or if nothing is.
+	Fact string
 	// Met means that the fault came up. A client that does not send the command has nothing to
 	// show.
 	Met bool
 	// Transcript is what went over the control connections of the servers.
 	Transcript string
-	// Said is the end of what a command wrote to its standard error.
-	Said string
+	// Stderr is the end of what a command wrote to its standard error, if it has failed.
+	Stderr string
 	// Took is how long the client ran.
 	Took time.Duration
 }
@@ -215,9 +220,9 @@ func Test(tb TB, cases []Case, client Client) {
 	for r := range (&Judge{Client: client}).All(tb.Context(), cases) {
 		switch {
 		case r.Verdict > GaveUp:
-			tb.Errorf("%s: %v: %s\n%s It is from: %s\n%s\n%s", r.Case.Name, r.Verdict, r.Why, r.Case.Does, r.Case.Source, r.Case.Should, r.Transcript)
+			tb.Errorf("%s: %v: %s\n%s It is from: %s\n%s\n%s", r.Case.Name, r.Verdict, r.Why(), r.Case.Does, r.Case.Source, r.Case.Should, r.Transcript)
 		case r.Verdict == GaveUp:
-			tb.Logf("%s: %v: %s", r.Case.Name, r.Verdict, r.Why)
+			tb.Logf("%s: %v: %s", r.Case.Name, r.Verdict, r.Why())
 		}
 	}
 }

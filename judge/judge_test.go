@@ -206,8 +206,8 @@ func TestVerdicts(t *testing.T) {
 		{"waits", get, silent, Hung, "no end within"},
 		{"waits and ends", func(ctx context.Context, c Case) error { <-ctx.Done(); return ctx.Err() }, plain, Hung, "no end within"},
 		{"waits for ever", func(ctx context.Context, c Case) error { select {} }, plain, Hung, "no end within"},
-		{"does nothing", func(context.Context, Case) error { return nil }, plain, Lied, "there is no document"},
-		{"invents", func(_ context.Context, c Case) error { return os.WriteFile(c.Out, make([]byte, 1000), 0o600) }, plain, Lied, "not those of the document"},
+		{"does nothing", func(context.Context, Case) error { return nil }, plain, Lied, "the file does not exist"},
+		{"invents", func(_ context.Context, c Case) error { return os.WriteFile(c.Out, make([]byte, 1000), 0o600) }, plain, Lied, "has 1000 bytes; the first wrong one is at offset 0"},
 		{"writes elsewhere", func(ctx context.Context, c Case) error {
 			return errors.Join(get(ctx, c), os.WriteFile(filepath.Join(filepath.Dir(c.Home), "evil"), nil, 0o600))
 		}, plain, Lied, `has written "evil"`},
@@ -238,7 +238,7 @@ func TestVerdicts(t *testing.T) {
 		}, "ftp/download/name/cr-lf", Lied, "hidden in a name"},
 		{"deploys", deployWith(), "http/deploy/plain", Right, "all is there"},
 		{"deploys too much", deployWith("second.bin.tmp"), "http/deploy/plain", Lied, `"second.bin.tmp", which is not in the folder`},
-		{"deploys nothing", func(context.Context, Case) error { return nil }, "ftp/deploy/plain", Lied, `the server has no "first.txt"`},
+		{"deploys nothing", func(context.Context, Case) error { return nil }, "ftp/deploy/plain", Lied, `"first.txt" at the server does not exist`},
 		{"deploys what is there", func(context.Context, Case) error { return nil }, "ftp/deploy/existing/same", Right, "all is there"},
 		{"deletes what others have", func(ctx context.Context, c Case) error {
 			return errors.Join(errors.New("no"), dialogue(ctx, c, "USER anonymous\r\nPASS x\r\nDELE pub/theirs.txt\r\n"))
@@ -260,8 +260,8 @@ func TestVerdicts(t *testing.T) {
 			if tc.want == Hung {
 				j.Limit = 50 * time.Millisecond
 			}
-			if r := j.runCase(t.Context(), named(t, tc.on)); r.Verdict != tc.want || !strings.Contains(r.Why, tc.why) {
-				t.Errorf("%v: %s\n%s", r.Verdict, r.Why, r.Transcript)
+			if r := j.runCase(t.Context(), named(t, tc.on)); r.Verdict != tc.want || !strings.Contains(r.Why(), tc.why) {
+				t.Errorf("%v: %s\n%s", r.Verdict, r.Why(), r.Transcript)
 			}
 		})
 	}
@@ -373,8 +373,8 @@ func TestCannotBeSetUp(t *testing.T) {
 	broken := testcase.Cases("ftp", testcase.Download, []testcase.Named{{Name: "broken", Set: func(*testcase.Run) { testcase.Check(errors.New("no port")) }}})[0]
 	j := &Judge{Folder: t.TempDir(), Client: func(context.Context, Case) error { panic("called") }}
 	for r := range j.All(t.Context(), []Case{{Name: broken.Name, definition: broken}}) {
-		if r.Verdict != GaveUp || r.Why != "the case cannot be set up: no port" {
-			t.Errorf("%v: %s", r.Verdict, r.Why)
+		if r.Verdict != GaveUp || r.Why() != "the case cannot be set up: no port" {
+			t.Errorf("%v: %s", r.Verdict, r.Why())
 		}
 	}
 	if left, err := os.ReadDir(j.Folder); err != nil || len(left) > 0 {

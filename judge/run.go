@@ -25,6 +25,9 @@ type Judge struct {
 	Waiting int
 	// Folder is where folders for the cases are made; "" means the usual one for temporary files.
 	Folder string
+	// Ended is called with each result at once, in the order in which the cases end and one at a
+	// time. All yields them later, in the order of the cases. If nil, it is not called.
+	Ended func(Result)
 }
 
 // Limit is the usual limit of a case. An ordinary client needs some milliseconds; one that waits
@@ -52,7 +55,7 @@ func (j *Judge) All(ctx context.Context, cases []Case) iter.Seq[Result] {
 		defer func() { cancel(); <-done }()
 		for _, result := range b.results {
 			r, ok := <-result
-			if ok && r.Case.unasked && r.Verdict == Right {
+			if ok && r.left() {
 				continue
 			}
 			if ctx.Err() != nil || ok && !yield(r) {
@@ -79,6 +82,9 @@ func withPlain(cases []Case) []Case {
 	}
 	return append(plain, cases...)
 }
+
+// left reports whether a result is left out: it shows that the client can do what it is judged in.
+func (r Result) left() bool { return r.Case.unasked && r.Verdict == Right }
 
 // batch is one call of All.
 type batch struct {
@@ -109,11 +115,14 @@ func (b *batch) run(ctx context.Context) {
 			all.Go(func() {
 				defer func() { <-places }()
 				result := b.judge.runCase(ctx, c)
+				mu.Lock()
 				if c.Plain() {
-					mu.Lock()
 					passes[c.group()] = result.Verdict == Right
-					mu.Unlock()
 				}
+				if b.judge.Ended != nil && ctx.Err() == nil && !result.left() {
+					b.judge.Ended(result)
+				}
+				mu.Unlock()
 				b.results[i] <- result
 				close(b.results[i])
 			})
@@ -131,7 +140,7 @@ func (j *Judge) runCase(ctx context.Context, c Case) Result {
 	run, err := testcase.Begin(ctx, c.definition, j.Folder)
 	defer run.End()
 	if err != nil {
-		return Result{Case: c, Verdict: GaveUp, Why: "the case cannot be set up: " + err.Error()}
+		return Result{Case: c, Verdict: GaveUp, Cause: CauseSetup, Claim: "the case cannot be set up: " + err.Error()}
 	}
 	c = c.given(run)
 	limit := cmp.Or(j.Limit, Limit)

@@ -10,33 +10,39 @@ import (
 // verdict is the result of a case whose client has ended with err.
 func verdict(c Case, run *testcase.Run, err error, hung bool, took time.Duration) Result {
 	run.Settle()
-	r := Result{Case: c, Met: run.Met(), Transcript: run.Transcript(), Took: took}
+	r := Result{Case: c, Claim: "success", Met: run.Met(), Transcript: run.Transcript(), Took: took}
 	wrong := run.Wrong()
-	said := "success"
 	if err != nil {
-		said = err.Error()
+		r.Claim = err.Error()
 	}
-	var told *exitError
-	if errors.As(err, &told) {
-		r.Said = told.said
+	if told, ok := errors.AsType[*exitError](err); ok {
+		r.Stderr = told.said
 	}
-	crash, crashed := errors.AsType[*CrashError](err)
+	_, crashed := errors.AsType[*CrashError](err)
 	harm := run.Harm()
 	switch {
-	case harm != "":
-		r.Verdict, r.Why = Lied, harm+" ("+said+")"
+	case harm != (testcase.Wrong{}):
+		r.Cause, r.Fact = Cause(harm.Cause), harm.Fact
 	case hung:
-		r.Verdict, r.Why = Hung, said
+		r.Cause = CauseHang
 	case crashed:
-		r.Verdict, r.Why = Crashed, crash.Cause
-	case err == nil && wrong != "":
-		r.Verdict, r.Why = Lied, "success, but "+wrong
+		r.Cause = CauseCrash
 	case err == nil:
-		r.Why = "success, and all is there"
+		r.Cause, r.Fact = Cause(wrong.Cause), wrong.Fact
 	case c.Gets:
-		r.Verdict, r.Why = GaveUp, said
-	default:
-		r.Why = said
+		r.Cause = CauseError
 	}
+	r.Verdict = r.Cause.Verdict()
 	return r
+}
+
+// Why returns one line with what the client said and, if that is not all, what was true.
+func (r Result) Why() string {
+	switch {
+	case r.Fact != "":
+		return r.Claim + ", but " + r.Fact
+	case r.Cause == "" && r.Claim == "success":
+		return "success, and all is there"
+	}
+	return r.Claim
 }

@@ -29,7 +29,7 @@ func TestJudgeIsRight(t *testing.T) {
 		}
 		want, got := inCase(t, p), shrinking(t, srv, p)
 		if got != (want.Verdict == judge.Lied) || want.Verdict > judge.GaveUp && want.Verdict != judge.Lied {
-			t.Errorf("%s: the judge says %v (%s); at ProFTPD it lied: %v", p.name, want.Verdict, want.Why, got)
+			t.Errorf("%s: the judge says %v (%s); at ProFTPD it lied: %v", p.name, want.Verdict, want.Why(), got)
 		}
 		if got {
 			lied = append(lied, p.name)

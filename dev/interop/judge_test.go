@@ -55,9 +55,9 @@ func TestJudgeOurs(t *testing.T) {
 			for r := range (&judge.Judge{Client: p.client, Folder: t.TempDir(), Limit: 10 * judge.Limit}).All(t.Context(), p.cases()) {
 				switch reason := reasons[r.Case.Name]; {
 				case r.Verdict > judge.GaveUp:
-					t.Errorf("%s: %v: %s\n%s\n%s", r.Case.Name, r.Verdict, r.Why, r.Case.Does, r.Transcript)
+					t.Errorf("%s: %v: %s\n%s\n%s", r.Case.Name, r.Verdict, r.Why(), r.Case.Does, r.Transcript)
 				case r.Verdict == judge.GaveUp && reason == "":
-					t.Errorf("%s: gave up, without a reason in judge/gaveup.txt: %s\n%s\n%s", r.Case.Name, r.Why, r.Case.Does, r.Transcript)
+					t.Errorf("%s: gave up, without a reason in judge/gaveup.txt: %s\n%s\n%s", r.Case.Name, r.Why(), r.Case.Does, r.Transcript)
 				}
 			}
 		})
@@ -379,7 +379,7 @@ func TestJudgeTable(t *testing.T) {
 		}
 		cases := p.among(slices.Concat(judge.Cases(), judge.Reports()))
 		for r := range (&judge.Judge{Client: p.client, Folder: t.TempDir()}).All(t.Context(), judge.Select(cases, strings.Fields(os.Getenv("JUDGE_ONLY"))...)) {
-			line, err := json.Marshal(judgment{p.name, r.Case.Name, r.Case.Scheme + "/" + string(r.Case.Task), r.Verdict.String(), r.Why, r.Met, r.Case.Plain()})
+			line, err := json.Marshal(judgment{p.name, r.Case.Name, r.Case.Scheme + "/" + string(r.Case.Task), r.Verdict.String(), r.Why(), r.Met, r.Case.Plain()})
 			if _, err2 := file.Write(append(line, '\n')); err != nil || err2 != nil {
 				t.Fatal(err, err2)
 			}

@@ -64,17 +64,17 @@ func tlsConstructed(scheme string, task testcase.Task, start func(*testcase.Run)
 
 // watchAUTH watches for a password that is sent although AUTH was not accepted.
 func watchAUTH(r *testcase.Run, srv testcase.Server) {
-	r.Never.Harm = func() string {
+	r.Never.Harm = func() testcase.Wrong {
 		accepted := false
 		for _, line := range srv.Transcript() {
 			if line.From == testserver.FromServer && len(line.Octets) > 3 && line.Octets[:3] == "234" {
 				accepted = true
 			}
 			if line.From == testserver.FromClient && !accepted && r.Client.HasPassword(line.Octets) {
-				return "it has sent the password in the clear"
+				return testcase.Wrong{Cause: testcase.Secret, Fact: "it has sent the password in the clear"}
 			}
 		}
-		return ""
+		return testcase.Wrong{}
 	}
 }
 
@@ -165,11 +165,11 @@ func privateCases(scheme string, task testcase.Task) (all []testcase.Named) {
 			srv := secure(r, scheme, testcase.Certificate())
 			r.Arm(srv, "PROT", 0, testserver.Reply(code+" No."))
 			if task == testcase.Upload {
-				r.Never.Harm = func() string {
+				r.Never.Harm = func() testcase.Wrong {
 					if data, err := r.Goal.Stored(); err == nil && len(data) > 0 {
-						return "it has sent the document in the clear"
+						return testcase.Wrong{Cause: testcase.Secret, Fact: "it has sent the document in the clear"}
 					}
-					return ""
+					return testcase.Wrong{}
 				}
 			}
 		}})

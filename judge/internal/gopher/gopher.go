@@ -315,7 +315,7 @@ func selectorCases() (all []testcase.Named) {
 		all = append(all, testcase.Named{Name: "selector/" + name, Does: "The selector in the URL has a line end with a command behind it.", Source: "RFC 1738 §6: URLs of gopher that speak another protocol; CVE-2026-49129 (MPD).",
 			Should: "It refuses the URL; the command is not sent as a line.", Set: func(r *testcase.Run) {
 				port := r.Observe("127.0.0.1:0", "Hello, this is a document.\r\n", "a line that is hidden in the selector")
-				r.Goal.Document, r.Never.Command = []byte("(none)"), "DELE"
+				r.Goal.Refuse, r.Never.Command = "the URL hides a line in the selector, and must be refused", "DELE"
 				r.Client.URL = fmt.Sprintf("gopher://127.0.0.1:%d/9%s", port, escaped)
 			}})
 	}
@@ -326,7 +326,7 @@ func selectorCases() (all []testcase.Named) {
 	local := func(name, target string) {
 		all = append(all, testcase.Named{Name: "selector/url-" + name, Does: "The selector of an item of type h is URL: and a " + name + " URL.", Source: "The convention for links, in PyGopherd and Gophernicus: the server answers with a page.",
 			Should: "It gives the page of the server, or ends with an error.", Set: func(r *testcase.Run) {
-				r.Goal.Document = []byte("<html>")
+				r.Goal.Document, r.Goal.Unlike = []byte("<html>"), "the file is not the page that the server has sent"
 				serve(r, "h")
 				r.Goal.Same = func(got, want []byte) bool { return bytes.HasPrefix(bytes.TrimSpace(got), want) }
 				r.Client.URL = strings.TrimSuffix(r.Client.URL, "/pub/file.bin") + "URL:" + strings.ReplaceAll(target, "{canary}", r.Client.Path("canary"))
@@ -352,12 +352,17 @@ func menuBehaviors() []testcase.Behavior {
 	}
 }
 
-// menuCases are menus with one item, which is named "one.txt" unless they say otherwise.
+// noMenu is why a list of names is wrong, whatever is in it.
+const noMenu = "the server has sent no menu"
+
+// menuCases are menus with items that have the names, or answers that are no menu, without names.
 func menuCases() (all []testcase.Named) {
 	const rfc = "RFC 1436 §3.8 and appendix: what an item is."
 	row := func(name, does, source string, gets bool, octets string, names ...string) {
 		all = append(all, testcase.Named{Name: "menu/" + name, Does: does, Source: source, Gets: gets, Set: func(r *testcase.Run) {
-			r.Goal.Names = names
+			if r.Goal.Names = names; names == nil {
+				r.Goal.Refuse = noMenu
+			}
 			r.Arm(serve(r, "1"), "MENU", 0, testserver.Data(octets))
 		}})
 	}
@@ -369,10 +374,10 @@ func menuCases() (all []testcase.Named) {
 	row("many", "The menu has 10,000 items.", rfc, true, manyItems(10_000)+".\r\n", manyNames(10_000)...)
 	row("long-name", "The name of an item has 10,000 bytes.", "CVE-2002-0371 (Internet Explorer): long lines.", false, "0"+strings.Repeat("n", 10_000)+"\t/one\t127.0.0.1\t70\r\n.\r\n", strings.Repeat("n", 10_000))
 	row("long-line", "A line of the menu has 1 MiB.", "CVE-2002-0371 (Internet Explorer): long lines.", false, one+"0two\t/"+testcase.LongLine()+"\t127.0.0.1\t70\r\n.\r\n", "one.txt", "two")
-	row("error", "The menu has one item, of type 3.", "RFC 1436 §3.8: the item type 3 is an error.", false, "3It does not exist.\t\terror.host\t1\r\n.\r\n", "(none)")
-	row("http", "A response of HTTP comes instead of the menu.", testcase.OtherPort, false, "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n", "(none)")
+	row("error", "The menu has one item, of type 3.", "RFC 1436 §3.8: the item type 3 is an error.", false, "3It does not exist.\t\terror.host\t1\r\n.\r\n")
+	row("http", "A response of HTTP comes instead of the menu.", testcase.OtherPort, false, "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n")
 	all = append(all, testcase.Named{Name: "menu/mail", Does: "The greeting of a mail server comes instead of the menu.", Source: testcase.OtherPort, Set: func(r *testcase.Run) {
-		r.Goal.Names = []string{"(none)"}
+		r.Goal.Refuse = noMenu
 		r.Arm(serve(r, "1"), "CONNECT", 0, testserver.Reply("220 mail.example.com ESMTP"))
 	}})
 	all = append(all, testcase.Named{Name: "menu/endless-line", Waits: true, Does: "A line comes instead of the menu, slowly and without an end.", Source: "CVE-2002-0371 (Internet Explorer): long replies of Gopher servers.", Set: func(r *testcase.Run) {
@@ -384,7 +389,7 @@ func menuCases() (all []testcase.Named) {
 		r.Seen = func() bool { return len(srv.Transcript()) > 0 }
 	}})
 	all = append(all, testcase.Named{Name: "menu/missing", Does: "The menu does not exist; the answer is a menu with an item of type 3.", Source: "RFC 1436 §3.8: the item type 3 is an error.", Set: func(r *testcase.Run) {
-		r.Goal.Names = []string{"(none)"}
+		r.Goal.Refuse = noMenu
 		serve(r, "1")
 		r.Client.URL = strings.TrimSuffix(r.Client.URL, "/pub/") + "/missing/"
 	}})

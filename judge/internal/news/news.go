@@ -113,7 +113,7 @@ func articleCases() []testcase.Named {
 	other := func(name, does, first string) testcase.Named {
 		return testcase.Named{Name: "article/" + name, Does: does, Source: rfc, Should: "It ends with an error: the article is another one.", Set: func(r *testcase.Run) {
 			r.Arm(ordinary(r), "ARTICLE", 0, testserver.Reply(first), testserver.Data(strings.ReplaceAll(articleHead, "<1@", "<2@")+"Another article.\r\n.\r\n"))
-			r.Goal.Same = func(_, _ []byte) bool { return false }
+			r.Goal.Refuse = "the article is another one"
 		}}
 	}
 	// dots is a fault of the dots, and what the article then is by the standard.

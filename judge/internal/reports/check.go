@@ -10,6 +10,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -32,13 +33,13 @@ func (r *report) met(run *testcase.Run) bool {
 	return len(run.Servers) == 0 || lines > 0
 }
 
-// wrong returns what is wrong with what the client has achieved and sent, "" if nothing is.
-func (r *report) wrong(run *testcase.Run) string {
+// wrong returns what is wrong with what the client has achieved and sent.
+func (r *report) wrong(run *testcase.Run) testcase.Wrong {
 	if r.fields["error"] == "required" {
-		return "nobody can do this here"
+		return testcase.Wrong{Cause: testcase.Impossible, Fact: "nobody can do this here"}
 	}
-	if text := r.linesWrong(run.Servers); text != "" {
-		return text
+	if wrong := r.linesWrong(run.Servers); wrong != (testcase.Wrong{}) {
+		return wrong
 	}
 	switch run.Task {
 	case testcase.Tree, testcase.Save:
@@ -48,17 +49,17 @@ func (r *report) wrong(run *testcase.Run) string {
 	case testcase.Show:
 		return r.shownWrong(run.Client.Out)
 	case testcase.Verify, testcase.Mail:
-		return ""
+		return testcase.Wrong{}
 	case testcase.Upload:
 		if r.fields["sent"] != "" && run.Scheme == "nntp" {
-			return ""
+			return testcase.Wrong{}
 		}
 	}
 	return run.Missed()
 }
 
 // linesWrong compares what the client has sent with the lines that it must have sent, and must not.
-func (r *report) linesWrong(servers []*testserver.Server) string {
+func (r *report) linesWrong(servers []*testserver.Server) testcase.Wrong {
 	var sent, never []string
 	r.decode("sent", &sent)
 	r.decode("never", &never)
@@ -73,15 +74,15 @@ func (r *report) linesWrong(servers []*testserver.Server) string {
 	}
 	for _, want := range sent {
 		if !slices.ContainsFunc(all, func(line string) bool { return is(line, want) }) {
-			return fmt.Sprintf("it has not sent %q", want)
+			return testcase.Wrong{Cause: testcase.Commands, Fact: fmt.Sprintf("it has not sent %q", want)}
 		}
 	}
 	for _, bad := range never {
 		if slices.ContainsFunc(all, func(line string) bool { return is(line, bad) }) {
-			return fmt.Sprintf("it has sent %q", bad)
+			return testcase.Wrong{Cause: testcase.Commands, Fact: fmt.Sprintf("it has sent %q", bad)}
 		}
 	}
-	return ""
+	return testcase.Wrong{}
 }
 
 // is reports whether a line is the wanted one, or begins with it if that ends in "*". The letters of its
@@ -136,7 +137,7 @@ func cleanDir(name string) string {
 
 // treeWrong compares the files below Dir. Clients put the tree into folders of different names, so it
 // begins where most of it is found.
-func (r *report) treeWrong(dir string, want map[string][]byte) string {
+func (r *report) treeWrong(dir string, want map[string][]byte) testcase.Wrong {
 	got := make(map[string][]byte)
 	bases := []string{""}
 	_ = filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
@@ -151,86 +152,88 @@ func (r *report) treeWrong(dir string, want map[string][]byte) string {
 		}
 		return nil
 	})
-	var texts []string
+	var first testcase.Wrong
 	for _, base := range bases {
-		text := r.differ(base, got, want)
-		if text == "" {
+		wrong := r.differ(base, got, want)
+		if wrong == (testcase.Wrong{}) {
 			return r.timesWrong(filepath.Join(dir, filepath.FromSlash(base)))
 		}
-		texts = append(texts, text)
+		if base == "" {
+			first = wrong
+		}
 	}
-	return texts[0]
+	return first
 }
 
 // differ compares the files below a folder of Dir.
-func (r *report) differ(base string, got, want map[string][]byte) string {
+func (r *report) differ(base string, got, want map[string][]byte) testcase.Wrong {
 	for _, name := range slices.Sorted(maps.Keys(want)) {
 		data, ok := got[base+name]
 		if !ok {
-			return fmt.Sprintf("%q is missing; there is %.300q", name, slices.Sorted(maps.Keys(got)))
+			return testcase.Wrong{Cause: testcase.Missing, Fact: fmt.Sprintf("%q does not exist; there is %s", name, testcase.Some(slices.Sorted(maps.Keys(got))))}
 		}
-		if !bytes.Equal(data, want[name]) {
-			return fmt.Sprintf("%q has %d bytes, and its %d are not all there", name, len(data), len(want[name]))
+		if wrong := testcase.FileDiffers(strconv.Quote(name), data, nil, want[name], bytes.Equal); wrong != (testcase.Wrong{}) {
+			return wrong
 		}
 	}
 	var gone []string
 	r.decode("gone", &gone)
 	for _, name := range gone {
 		if _, ok := got[base+name]; ok {
-			return fmt.Sprintf("there is %q", name)
+			return testcase.Wrong{Cause: testcase.Extra, Fact: fmt.Sprintf("there is %q", name)}
 		}
 	}
-	return ""
+	return testcase.Wrong{}
 }
 
 // timesWrong compares times of files below a folder.
-func (r *report) timesWrong(dir string) string {
+func (r *report) timesWrong(dir string) testcase.Wrong {
 	times := make(map[string]time.Time)
 	r.decode("times", &times)
 	for _, name := range slices.Sorted(maps.Keys(times)) {
 		info, err := os.Stat(filepath.Join(dir, filepath.FromSlash(name)))
 		if err != nil {
-			return err.Error()
+			return testcase.FileDiffers(strconv.Quote(name), nil, err, nil, nil)
 		}
 		if !info.ModTime().Equal(times[name]) {
-			return fmt.Sprintf("the time of %q is %v instead of %v", name, info.ModTime().UTC(), times[name])
+			return testcase.Wrong{Cause: testcase.Times, Fact: fmt.Sprintf("the time of %q is %v instead of %v", name, info.ModTime().UTC(), times[name])}
 		}
 	}
-	return ""
+	return testcase.Wrong{}
 }
 
 // foundWrong compares the URLs that came.
-func (r *report) foundWrong(out string) string {
+func (r *report) foundWrong(out string) testcase.Wrong {
 	var want []string
 	r.decode("found", &want)
 	text, err := os.ReadFile(out)
 	if err != nil {
-		return "there is no result"
+		return testcase.FileDiffers("the output", nil, err, nil, nil)
 	}
 	if got := strings.Fields(string(text)); !slices.Equal(got, want) {
-		return fmt.Sprintf("the URLs are %.400q instead of %.400q", got, want)
+		return testcase.Wrong{Cause: testcase.Shown, Fact: fmt.Sprintf("the URLs are %.400q instead of %.400q", got, want)}
 	}
-	return ""
+	return testcase.Wrong{}
 }
 
 // shownWrong looks for texts in what the client shows.
-func (r *report) shownWrong(out string) string {
+func (r *report) shownWrong(out string) testcase.Wrong {
 	var shows, hides []string
 	r.decode("shows", &shows)
 	r.decode("hides", &hides)
 	text, err := os.ReadFile(out)
 	if err != nil {
-		return "there is no result"
+		return testcase.FileDiffers("the output", nil, err, nil, nil)
 	}
 	for _, want := range shows {
 		if !strings.Contains(string(text), want) {
-			return fmt.Sprintf("%q is not in %.1000q", want, text)
+			return testcase.Wrong{Cause: testcase.Shown, Fact: fmt.Sprintf("%q is not in %.1000q", want, text)}
 		}
 	}
 	for _, bad := range hides {
 		if strings.Contains(string(text), bad) {
-			return fmt.Sprintf("%q is in %.1000q", bad, text)
+			return testcase.Wrong{Cause: testcase.Shown, Fact: fmt.Sprintf("%q is in %.1000q", bad, text)}
 		}
 	}
-	return ""
+	return testcase.Wrong{}
 }

@@ -35,7 +35,7 @@ func (r *report) set(run *testcase.Run) {
 	if tree := run.Task == testcase.Tree || run.Task == testcase.Save; tree && len(r.wanted(run)) == 0 && r.fields["files"]+r.fields["gone"]+r.fields["error"] == "" {
 		testcase.Check(errors.New("there is no file to compare; say which files are right"))
 	}
-	run.Seen, run.Judged = func() bool { return r.met(run) }, func() string { return r.wrong(run) }
+	run.Seen, run.Judged = func() bool { return r.met(run) }, func() testcase.Wrong { return r.wrong(run) }
 	if r.fields["then"] != "" {
 		run.Again = func() error { return r.change(run.Servers[0]) }
 	}

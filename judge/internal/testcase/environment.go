@@ -82,19 +82,19 @@ func (e *Environment) Trust(pem []byte) {
 }
 
 // changed returns what was changed outside of the folders of the client.
-func (e *Environment) changed() string {
+func (e *Environment) changed() Wrong {
 	after := e.snapshot()
 	for _, name := range slices.Sorted(maps.Keys(after)) {
 		if after[name] != e.before[name] {
-			return fmt.Sprintf("it has written %q outside of its folder", name)
+			return Wrong{Outside, fmt.Sprintf("it has written %q outside of its folder", name)}
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(e.before)) {
 		if _, ok := after[name]; !ok {
-			return fmt.Sprintf("it has removed %q outside of its folder", name)
+			return Wrong{Outside, fmt.Sprintf("it has removed %q outside of its folder", name)}
 		}
 	}
-	return ""
+	return Wrong{}
 }
 
 // snapshot describes the files in the folder of the case that the client must not change.

@@ -2,7 +2,6 @@ package testcase
 
 import (
 	"bytes"
-	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -15,6 +14,8 @@ type Goal struct {
 	Size     int64  // of the document
 	Document []byte // what a client is to get or to send
 	Same     func(got, want []byte) bool
+	Unlike   string                 // what is said of a file that is not Same, if Document is only a part of what is right
+	Refuse   string                 // why success is wrong whatever the client has, "" if it may not be
 	Begun    int                    // how much of the document Out has, for Resume
 	Begins   []byte                 // what Out has instead, if not nil
 	Names    []string               // for List
@@ -99,23 +100,30 @@ func (g *Goal) held(srv *testserver.Server) map[string]string {
 	return all
 }
 
-// missed returns what is wrong with what the client has achieved, "" if nothing is.
-func (g *Goal) missed(task Task, client *Environment, servers []*testserver.Server) string {
+// missed returns what is wrong with what the client has achieved.
+func (g *Goal) missed(task Task, client *Environment, servers []*testserver.Server) Wrong {
+	if g.Refuse != "" {
+		return Wrong{Impossible, g.Refuse}
+	}
 	result := func(size int) ([]byte, error) { return left(filepath.Dir(client.Out), filepath.Base(client.Out), size) }
 	switch task {
 	case Download, Resume, Decode, Unpack:
 		got, err := result(len(g.Document))
-		return g.documentMissed(got, err, "there is no document")
+		wrong := FileDiffers("the file", got, err, g.Document, g.Same)
+		if err == nil && wrong != (Wrong{}) && g.Unlike != "" {
+			return Wrong{Changed, g.Unlike}
+		}
+		return wrong
 	case Upload:
 		if g.Stored == nil {
-			return ""
+			return Wrong{}
 		}
 		got, err := g.Stored()
-		return g.documentMissed(got, err, "the server has no file")
+		return FileDiffers("the file at the server", got, err, g.Document, g.Same)
 	case List:
 		text, err := result(0)
-		if why := unread(err, "there are no names"); why != "" {
-			return why
+		if err != nil {
+			return FileDiffers("the list", nil, err, nil, nil)
 		}
 		return namesDiffer(text, g.Names)
 	case Deploy:
@@ -124,30 +132,10 @@ func (g *Goal) missed(task Task, client *Environment, servers []*testserver.Serv
 	return treeDiffers(client.Dir, g.Files)
 }
 
-// documentMissed returns what is wrong with a document that was read with err; none says that there
-// is no such file.
-func (g *Goal) documentMissed(got []byte, err error, none string) string {
-	if why := unread(err, none); why != "" {
-		return why
-	}
-	return documentDiffers(got, g.Document, g.Same)
-}
-
-// unread returns why a result cannot be compared, "" if it can.
-func unread(err error, none string) string {
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return none
-	case err != nil:
-		return err.Error()
-	}
-	return ""
-}
-
 // damaged returns which file of others at the server, or of the folder to send, is not as it was.
-func (g *Goal) damaged(client *Environment, srv *testserver.Server) string {
-	if why := othersDiffer(g.held(srv), g.had, g.Files); why != "" {
-		return why
+func (g *Goal) damaged(client *Environment, srv *testserver.Server) Wrong {
+	if wrong := othersDiffer(g.held(srv), g.had, g.Files); wrong != (Wrong{}) {
+		return wrong
 	}
 	return folderDiffers(client.Dir, g.Files)
 }

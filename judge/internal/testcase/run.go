@@ -28,9 +28,9 @@ type Run struct {
 	Seen    func() bool // whether the case came up, if no fault says so
 
 	// What cases of reports set, which say for themselves what is right.
-	Judged func() string // returns what is wrong with what the client has achieved
-	Again  func() error  // changes the server, after which the client does the task once more
-	Ended  func()        // ends what the case has started
+	Judged func() Wrong // returns what is wrong with what the client has achieved
+	Again  func() error // changes the server, after which the client does the task once more
+	Ended  func()       // ends what the case has started
 
 	armed  int // how often faults were armed
 	cancel func()
@@ -171,8 +171,8 @@ func (r *Run) Transcript() string {
 	return text.String()
 }
 
-// Wrong returns what is wrong with what the client has achieved, "" if nothing is.
-func (r *Run) Wrong() string {
+// Wrong returns what is wrong with what the client has achieved.
+func (r *Run) Wrong() Wrong {
 	if r.Judged != nil {
 		return r.Judged()
 	}
@@ -180,20 +180,20 @@ func (r *Run) Wrong() string {
 }
 
 // Missed compares what the client has achieved with the goal.
-func (r *Run) Missed() string { return r.Goal.missed(r.Task, &r.Client, r.Servers) }
+func (r *Run) Missed() Wrong { return r.Goal.missed(r.Task, &r.Client, r.Servers) }
 
 // Harm returns what was written outside of the folders of the case, or which secret went where it
 // must not.
-func (r *Run) Harm() string {
-	if harm := r.Client.changed(); harm != "" {
+func (r *Run) Harm() Wrong {
+	if harm := r.Client.changed(); harm != (Wrong{}) {
 		return harm
 	}
 	uploads := func(text []byte) bool { return r.Task == Upload && r.Goal.isUpload(text) }
-	if harm := r.Never.violated(&r.Client, r.Servers, uploads); harm != "" {
+	if harm := r.Never.violated(&r.Client, r.Servers, uploads); harm != (Wrong{}) {
 		return harm
 	}
 	if r.Task == Deploy {
 		return r.Goal.damaged(&r.Client, r.Servers[0])
 	}
-	return ""
+	return Wrong{}
 }

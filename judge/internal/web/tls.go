@@ -26,7 +26,7 @@ func secureCases() []testcase.Named {
 			if trusted {
 				r.Client.Trust(srv.CA())
 			}
-			r.Goal.Same = func(_, _ []byte) bool { return false } // it is not from the host of the URL
+			r.Goal.Refuse = "the server cannot prove that it is the host of the URL"
 		}}
 	}
 	return append([]testcase.Named{
@@ -48,7 +48,7 @@ func secureCases() []testcase.Named {
 		{Name: "redirect/untrusted", Does: "The document has moved to a server whose certificate is not one to trust.", Source: rfc, Set: func(r *testcase.Run) {
 			srv := serve(r)
 			other := otherServer(r, "127.0.0.1", func(w *webtest.Server) { w.TLS, w.ImplicitTLS = testcase.Stranger(), true })
-			r.Goal.Same = func(_, _ []byte) bool { return false }
+			r.Goal.Refuse = "the certificate of the other server is not one to trust"
 			r.Arm(srv, "GET", 0, webtest.RedirectTo(other.URL+"/pub/file.bin", 302))
 		}},
 	}, cutTLSCases()...)

@@ -2,19 +2,25 @@
 package judge
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/cli"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/exit"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/progress"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/term"
 	"github.com/fetch1738/fetch1738/judge"
 )
 
-const help = `Usage: fetch1738 judge [--scheme NAME] [--task NAME] [--only NAME]... [--json|--tap|--junit] -- COMMAND [ARG]...
+const help = `Usage: fetch1738 judge [--scheme NAME] [--task NAME] [--only NAME]... [--accept FILE]
+                       [--json|--tap|--junit|--accept-lines] -- COMMAND [ARG]...
        fetch1738 judge --cases [--scheme NAME] [--task NAME] [--only NAME]...
 
 Finds out whether a client lies: runs COMMAND against servers that misbehave, each
@@ -46,7 +52,13 @@ Give it time limits, as in curl's -m, that are shorter than --limit; otherwise i
 hangs where a server is silent. The exit code is 0 if it never lied, crashed or
 hung, 1 if it did, and 2 if it could not be judged.
 
+Findings are shown by cause, the worst first, each with one example; -v shows all.
+The file of --accept has known findings, which do not count for the exit code, one in
+each line: the case and its cause. --accept-lines prints them. Lines whose findings no
+longer occur are named on standard error.
+
   $ fetch1738 judge --scheme ftp -- curl -sS -m 5 -o {out} {url}
+  $ fetch1738 judge --accept known.txt -- ./client {url} {out}
   $ fetch1738 judge --reports --task save -- curl -sSf -m 5 -OJ {url}
   $ fetch1738 judge --task tree -- wget -q -r -nH -T 5 -t 1 -P {dir} {url}
 `
@@ -64,8 +76,9 @@ type options struct {
 	*cli.Verb
 	schemes, tasks, only   []string
 	json, tap, junit, list bool
-	reports                bool
-	verbose                bool
+	reports, verbose       bool
+	accept                 string
+	acceptLines            bool
 	limit                  time.Duration
 	parallel               int
 }
@@ -82,9 +95,11 @@ func define(v *cli.Verb) func(context.Context) int {
 	v.BoolVar(&o.json, "json", false, "Print JSON Lines, one for each case")
 	v.BoolVar(&o.tap, "tap", false, "Print the Test Anything Protocol, version 14")
 	v.BoolVar(&o.junit, "junit", false, "Print JUnit's XML")
+	v.StringVar(&o.accept, "accept", "", "Do not fail for the findings that `FILE` lists, one per line")
+	v.BoolVar(&o.acceptLines, "accept-lines", false, "Print the findings as lines for --accept, without those that it has")
 	v.DurationVar(&o.limit, "limit", judge.Limit, "Say that a command hangs that has not ended after `TIME`")
 	v.IntVar(&o.parallel, "parallel", 0, "Run `N` commands at once; 0 means two for each processor")
-	v.BoolVarP(&o.verbose, "verbose", "v", false, "Show all cases, not only those where something is wrong")
+	v.BoolVarP(&o.verbose, "verbose", "v", false, "Show each case as it is judged, with the conversation of each finding")
 	return o.run
 }
 
@@ -100,7 +115,7 @@ func taskNames() string {
 func (o *options) run(ctx context.Context) int {
 	cases, err := o.cases()
 	formats := 0
-	for _, set := range []bool{o.json, o.tap, o.junit} {
+	for _, set := range []bool{o.json, o.tap, o.junit, o.acceptLines} {
 		if set {
 			formats++
 		}
@@ -109,7 +124,7 @@ func (o *options) run(ctx context.Context) int {
 	case err != nil:
 		return o.Complain("%v", err)
 	case formats > 1:
-		return o.Complain("--json, --tap and --junit exclude each other")
+		return o.Complain("--json, --tap, --junit and --accept-lines exclude each other")
 	case o.limit <= 0:
 		return o.Complain("--limit must be more than 0")
 	case o.parallel < 0:
@@ -123,18 +138,55 @@ func (o *options) run(ctx context.Context) int {
 	case !slices.ContainsFunc(o.Args(), func(arg string) bool { return strings.Contains(arg, "{url}") || strings.Contains(arg, "{in}") }):
 		return o.Complain("the command has no {url} and no {in}, so it cannot know what to fetch")
 	}
-	report := o.report(len(cases))
-	j := &judge.Judge{Client: judge.Command(o.Args()...), Limit: o.limit, Parallel: o.parallel}
+	var accept *baseline
+	if o.accept != "" {
+		if accept, err = readBaseline(o.accept); err != nil {
+			return o.Complain("%v", err)
+		}
+	}
+	return o.judge(ctx, cases, accept)
+}
+
+// judge runs the client in cases, and returns the exit code.
+func (o *options) judge(ctx context.Context, cases []judge.Case, accept *baseline) int {
+	fmt.Fprintf(o.Std.Err, "fetch1738: judging %s in %s\n", stdio.Line(o.Arg(0)), number(len(cases), "case"))
+	report := o.report(cases, accept)
+	out, shown := o.progress(report.line)
+	report.w = bufio.NewWriter(out)
+	j := &judge.Judge{Client: judge.Command(o.Args()...), Limit: o.limit, Parallel: o.parallel, Ended: report.end}
 	for r := range j.All(ctx, cases) {
 		report.add(r)
 	}
+	shown()
 	if ctx.Err() != nil {
+		if _, ok := report.show.(*lines); ok { // the other formats would seem to be complete
+			_ = report.finish()
+		}
+		fmt.Fprintf(o.Std.Err, "fetch1738: judge: interrupted; %s\n", report.line())
 		return exit.OfSignal(ctx)
 	}
-	if err := report.end(); err != nil {
-		return o.Fail(exit.Write, "%v", err)
+	if err := report.finish(); err != nil {
+		return o.FailOutput(err)
+	}
+	switch lines, n := accept.stale(report.all()); n {
+	case 0:
+	case 1:
+		o.Std.Warn("%s:%s: this finding no longer occurs; delete the line", accept.file, lines)
+	default:
+		o.Std.Warn("%s: %d findings no longer occur; delete lines %s", accept.file, n, lines)
 	}
 	return report.code()
+}
+
+// progress shows on standard error how far the run is until the returned function is called: on a
+// terminal all the time, and elsewhere in a line now and then. It returns standard output beside that.
+func (o *options) progress(line func() string) (out io.Writer, end func()) {
+	if term.IsTerminal(o.Std.Err) {
+		display := progress.New(o.Std.Err, progress.Options{Sum: func(progress.Totals) string { return line() }})
+		return display.Above(o.Std.Out), display.Close
+	}
+	log := progress.NewLog(o.Std.Err, line)
+	return o.Std.Out, log.Close
 }
 
 // cases returns the cases that the options select.

@@ -26,10 +26,11 @@ func TestUsage(t *testing.T) {
 		`--scheme: there is no "fpt"`:            {"--scheme", "fpt", "--", "x", "{url}"},
 		`--task: there is no "fetch"`:            {"--task", "fetch", "--", "x", "{url}"},
 		`--only: no case is named "ftp/x"`:       {"--only", "ftp/x", "--", "x", "{url}"},
-		"--json, --tap and --junit exclude":      {"--json", "--tap", "--", "x", "{url}"},
+		"--tap, --junit and --accept-lines excl": {"--json", "--accept-lines", "--", "x", "{url}"},
 		"--limit must be more than 0":            {"--limit", "0s", "--", "x", "{url}"},
 		"--parallel must not be negative":        {"--parallel", "-1", "--", "x", "{url}"},
 		"--cases runs no command":                {"--cases", "--", "x", "{url}"},
+		"--accept nowhere.txt: ":                 {"--accept", "nowhere.txt", "--", "x", "{url}"},
 		"unknown flag: --taks; did you mean --t": {"--taks"},
 	} {
 		code, out, errs := ran(t, args...)
