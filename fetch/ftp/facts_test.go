@@ -3,6 +3,7 @@ package ftp
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -333,6 +334,51 @@ func TestWanted(t *testing.T) {
 	got := sent(srv)
 	if want := []string{"TYPE I", "MDTM x.txt", "MDTM x.txt", "SIZE x.txt", "EPSV", "RETR x.txt"}; len(got) < 9 || !slices.Equal(got[3:9], want) {
 		t.Errorf("sent %q", got)
+	}
+}
+
+// TestFolderFacts asks for the facts of a directory, which are what the server says of it. A server
+// without MLST, or one that refuses it, leaves them out.
+func TestFolderFacts(t *testing.T) {
+	noon := time.Date(1994, 12, 1, 12, 0, 0, 0, time.UTC)
+	for _, tc := range []struct {
+		name, reply string
+		options     Options
+		want        string
+		when        time.Time
+		asked       bool
+	}{
+		{"MLST", "", Options{Facts: true}, "[{type dir} {modify 19941201120000} {perm elcmpd}]", noon, true},
+		{"spaces", "250-Start\n UNIX.groupname=domain users;modify=19941201120000.5;Type=cdir; /a\n250 End", Options{Facts: true}, "[{UNIX.groupname domain users} {modify 19941201120000.5} {Type cdir}]", noon, true},
+		{"no name", "250-Start\n type=dir;\n250 End", Options{Facts: true}, "[{type dir}]", time.Time{}, true},
+		{"no facts", "250-Start; it is\n /a\n250 End", Options{Facts: true}, "[]", time.Time{}, true},
+		{"refused", "550 no", Options{Facts: true}, "[]", time.Time{}, true},
+		{"not wanted", "", Options{}, "[]", time.Time{}, false},
+	} {
+		srv := start(t)
+		if tc.reply != "" {
+			srv.On("MLST", 1, testserver.Reply(tc.reply))
+		}
+		f := &Fetcher{}
+		attr, err := f.FindAttributes(t.Context(), &fetch.Request{Locator: parse(t, srv.URL+"/a/"), Options: &tc.options})
+		f.Close()
+		if err != nil {
+			t.Errorf("%s: %v", tc.name, err)
+			continue
+		}
+		if fmt.Sprint(attr.Header) != tc.want || !attr.ModTime.Truncate(time.Second).Equal(tc.when) || attr.Size != -1 {
+			t.Errorf("%s: %+v, want %s", tc.name, attr, tc.want)
+		}
+		if asked := count(sent(srv), "MLST") > 0; asked != tc.asked {
+			t.Errorf("%s: sent %q", tc.name, sent(srv))
+		}
+	}
+	srv := start(t, func(s *ftptest.Server) { s.Hide = []string{"MLSD", "MLST"} })
+	f := &Fetcher{}
+	defer f.Close()
+	attr, err := f.FindAttributes(t.Context(), &fetch.Request{Locator: parse(t, srv.URL+"/a/"), Options: &Options{Facts: true}})
+	if err != nil || len(attr.Header) > 0 || count(sent(srv), "MLST") > 0 {
+		t.Errorf("without MLST: %+v, %v, sent %q", attr, err, sent(srv))
 	}
 }
 

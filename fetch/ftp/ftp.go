@@ -88,7 +88,7 @@ func (f *Fetcher) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resourc
 }
 
 // FindAttributes implements [driver.AttributeFinder]. It sends SIZE and MDTM, also with
-// Exact. For a directory it returns neither size nor time.
+// Exact. For a directory it returns neither size nor time, unless Options.Facts is set.
 func (f *Fetcher) FindAttributes(ctx context.Context, req *fetch.Request) (*fetch.Attributes, error) {
 	a, err := f.newAccess(ctx, req, finding)
 	if err != nil {

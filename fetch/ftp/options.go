@@ -20,7 +20,9 @@ type Options struct {
 	ListOnly bool
 	// Facts lists directories with MLSD (RFC 3659 §7) if the server's reply to FEAT
 	// lists MLST with the fact type. Items then have exact sizes and times, and Body
-	// contains the lines of MLSD. With Fetcher.Exact, Facts has no effect.
+	// contains the lines of MLSD. FindAttributes of a directory sends MLST, if the server lists it:
+	// Attributes.Header then has the facts of the directory, as the server sends them. With
+	// Fetcher.Exact, Facts has no effect.
 	Facts bool
 	// Hidden lists a directory with the files whose names begin with a dot, by "LIST -a", if MLSD is
 	// not used. A server to which "-a" is a name gets LIST; see Info.Hides. To find that out, the first

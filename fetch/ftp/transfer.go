@@ -389,7 +389,7 @@ func (t transfer) await(c *dataSetup) error {
 	case broken && e != nil:
 		e.Kind = fetch.ErrConnectionFailed
 	case op == fetch.OpAccept && e != nil && (e.Code == 421 || e.Code == 425):
-		e.Op = op // the file is not to blame
+		e.Op = op             // the file is not to blame
 		if t.ctl.Err != nil { // 421 ends the connection
 			t.ctl.Err = e
 		}
