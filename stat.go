@@ -31,7 +31,7 @@ type Status struct {
 //   - http: HEAD. A server that does not support it gets a GET, whose body is not read.
 //   - ftp: the directories, MDTM and SIZE. If they do not show whether there is a file or a
 //     directory, the transfer is begun.
-//   - news and nntp: HEAD or STAT of an article, GROUP of a group; the greeting for "news:*".
+//   - news and nntp: HEAD or STAT of an article, GROUP of a group; the greeting for "news:*" and "nntp://host/".
 //   - the others, and those of Schemes: what Fetch does before the first bytes can be read.
 //   - telnet, and searches without words: a connection, on which nothing is sent.
 //

@@ -82,6 +82,7 @@ func TestStat(t *testing.T) {
 		{"news:1@example.org", fetch.KindDocument, -1, true, s.news, "HEAD", "ARTICLE"},
 		{s.news.URL + "/comp.lang.go/1", fetch.KindDocument, -1, true, s.news, "HEAD", "ARTICLE"},
 		{"news:*", fetch.KindDirectory, -1, true, s.news, none, "LIST"},
+		{s.news.URL + "/", fetch.KindDirectory, -1, true, s.news, none, "LIST"},
 		{s.wais.URL + "/pub", fetch.KindQuery, -1, true, s.wais, none, none},
 		{s.wais.URL + "/pub?lighthouse", fetch.KindMenu, -1, true, s.wais, none, none},
 		{s.prospero.URL + "/pub", fetch.KindMenu, -1, true, s.prospero, none, none},

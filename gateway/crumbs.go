@@ -44,10 +44,11 @@ func crumbs(q *request, text string) []crumb {
 	case *locator.Gopher:
 		way = append(way, gopherWay(q, l)...)
 	case *locator.NNTP:
-		group := *l
-		group.Article = ""
-		add(place.Server(l), nil)
-		add(l.Group, &group)
+		at := locator.NNTP{HostPort: l.HostPort, Secure: l.Secure}
+		add(place.Server(l), &at)
+		if at.Group = l.Group; l.Group != "" {
+			add(l.Group, &at)
+		}
 		if l.Article != "" {
 			add(l.Article, nil)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/gateway/internal/place"
+	"github.com/fetch1738/fetch1738/internal/entry"
 	"github.com/fetch1738/fetch1738/internal/file/filename"
 	"github.com/fetch1738/fetch1738/locator"
 )
@@ -51,7 +52,7 @@ const (
 	kindOther
 )
 
-var kinds = [...]string{"file", "folder", "link", "special", "encrypted", "other"}
+var kinds = [...]string{"file", entry.Folder, entry.Link, entry.Special, "encrypted", "other"}
 
 // entriesOf are the items of a listing as entries.
 func entriesOf(q *request, items iter.Seq2[fetch.Item, error]) iter.Seq2[dirEntry, error] {

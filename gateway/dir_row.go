@@ -9,6 +9,7 @@ import (
 	"github.com/fetch1738/fetch1738/gateway/internal/place"
 	"github.com/fetch1738/fetch1738/gateway/internal/plaintext"
 	"github.com/fetch1738/fetch1738/gateway/internal/visible"
+	"github.com/fetch1738/fetch1738/internal/entry"
 	"github.com/fetch1738/fetch1738/internal/file/filename"
 )
 
@@ -50,7 +51,9 @@ func (l look) fill(row *fileRow, e *dirEntry) {
 		row.Text += "/"
 	case kindFile:
 		row.Kind = documentKind(e.name)
-		row.Icon = row.Kind
+		if row.Icon = row.Kind; row.Icon == "image" {
+			row.Icon = "picture"
+		}
 		row.Open = l.opened(row, e.name)
 	case kindSpecial, kindEncrypted, kindOther:
 		row.Icon = "file"
@@ -91,23 +94,13 @@ func (l look) opened(row *fileRow, name string) place.Link {
 	return place.Link{}
 }
 
-// documentKind is the kind of a document as far as its name says, in a word.
+// documentKind is the kind of a document as far as its name says, in a word. Here are more names of
+// texts than those that a suffix shows.
 func documentKind(name string) string {
 	mediaType := filename.MediaType(name)
-	kind, _, _ := strings.Cut(mediaType, "/")
-	switch {
-	case kind == "image":
-		return "picture"
-	case kind == "audio":
-		return "sound"
-	case kind == "video":
-		return "video"
-	case plaintext.IsText(mediaType), isReadme(name), plaintext.FormOf(name, mediaType, "") != plaintext.Flowing:
+	word := entry.DocumentWord(name, mediaType)
+	if word == "file" && (plaintext.IsText(mediaType) || isReadme(name) || plaintext.FormOf(name, mediaType, "") != plaintext.Flowing) {
 		return "text"
 	}
-	switch mediaType {
-	case "application/gzip", "application/x-compress", "application/x-bzip2", "application/x-xz", "application/zstd", "application/zip", "application/x-tar", "application/x-iso9660-image":
-		return "archive"
-	}
-	return "file"
+	return word
 }

@@ -60,7 +60,7 @@ func failureOf(err error) *failure {
 		f.Detail = visible.Name(strings.Replace(err.Error(), denied.Error(), denied.Reason(), 1))
 		f.Field = denied.Relax
 	case errors.Is(err, nntp.ErrNoServer): // the text names the field for programs
-		f.Text, f.Detail, f.Do = "The gateway has no news server.", "A news URL names a group or an article, but no server.", "Enter a URL that names the server, such as nntp://HOST/GROUP."
+		f.Text, f.Detail, f.Do = "The gateway has no news server.", "A news URL names a group or an article, but no server.", "Enter a URL that names the server, such as nntp://HOST/ or nntp://HOST/GROUP."
 		f.Field = newsServerField
 	}
 	return f

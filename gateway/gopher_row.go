@@ -52,14 +52,14 @@ func (m *menuItems) item(it *fetch.Item) *menuRow {
 		if server, ok := locator.ServerOf(l); ok && l.Scheme() == "tn3270" {
 			m.session(r, 'T', server)
 		} else {
-			r.Kind, r.Icon, r.Why = l.Scheme(), "link", "the gateway has no page for "+visible.Name(l.Redacted())
+			r.Kind, r.Icon, r.Why = entry.Word(it), "link", "the gateway has no page for "+visible.Name(l.Redacted())
 		}
 	default:
-		switch r.Kind, r.Icon = l.Scheme(), "link"; r.Kind {
-		case "http", "https":
-			r.Kind, r.Web = "web", !r.Link.Empty()
-		case "mailto":
-			r.Kind, r.Icon = "mail", "mail"
+		switch r.Kind, r.Icon = entry.Word(it), "link"; r.Kind {
+		case "web":
+			r.Web = !r.Link.Empty()
+		case "mail":
+			r.Icon = "mail"
 		}
 	}
 	if entry.Field(it, gopher.HeaderMirror) != nil {

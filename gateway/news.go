@@ -213,8 +213,7 @@ func (v newsPages) searchForm() *newsForm {
 	if v.req.native {
 		return nil
 	}
-	l, ok := v.req.loc.(*locator.News)
-	form := &newsForm{Words: visible.Name(v.req.query.Get("q")), Author: visible.Name(v.req.query.Get("author")), InGroup: !ok || !l.All}
+	form := &newsForm{Words: visible.Name(v.req.query.Get("q")), Author: visible.Name(v.req.query.Get("author")), InGroup: !place.IsGroups(v.req.loc)}
 	form.Action, form.Hidden = v.req.linkTo(v.req.loc).Form()
 	return form
 }

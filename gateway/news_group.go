@@ -9,7 +9,6 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/gateway/internal/article"
 	"github.com/fetch1738/fetch1738/gateway/internal/place"
-	"github.com/fetch1738/fetch1738/locator"
 )
 
 // A groupPage is the data of the page of a newsgroup.
@@ -25,7 +24,7 @@ type groupPage struct {
 
 // group shows the articles of a newsgroup, the newest first, or all groups.
 func (v newsPages) group(res *fetch.Resource) error {
-	if l, ok := v.req.loc.(*locator.News); ok && l.All {
+	if place.IsGroups(v.req.loc) {
 		return v.groups(res)
 	}
 	posts := v.posts(res.Items)

@@ -26,7 +26,7 @@ func (v newsPages) searches() bool {
 	case *locator.News:
 		return l.Group != "" && !v.newsQuery().Empty() && !v.req.wants("atom")
 	case *locator.NNTP:
-		return l.Article == "" && !v.newsQuery().Empty() && !v.req.wants("atom")
+		return l.Group != "" && l.Article == "" && !v.newsQuery().Empty() && !v.req.wants("atom")
 	}
 	return false
 }

@@ -261,11 +261,38 @@ func TestNewsForPrograms(t *testing.T) {
 		{"/nntp/" + news.Addr + "/local.more", "application/json",
 			`{"name":"1","url":"nntp://` + news.Addr + `/local.more/1","kind":"document","size":202,"mtime":"1994-12-20T16:38:00Z","type":"message/rfc822","author":"Ann Example <ann@lab.example>","subject":"Elsewhere"}` + "\n"},
 		{"/nntp/" + news.Addr + "/local.test", "text/plain", "1\n3\n4\n5\n6\n7\n"},
+		{"/nntp/" + news.Addr + "/", "text/plain", "local.empty\nlocal.more\nlocal.test\n"},
 		{"/news/*", "text/plain", "local.empty\nlocal.more\nlocal.test\n"},
 	} {
 		res, body, err := ask(t, s, http.MethodGet, tc.path, "Accept", tc.accept)
 		if res.StatusCode != 200 || body != tc.want || err != nil {
 			t.Errorf("%s as %s: %s %q, %v", tc.path, tc.accept, res.Status, body, err)
+		}
+	}
+}
+
+// TestGroupsOfServer shows the groups of the server of a URL, with links that stay on that server. The
+// way from a group leads there, and so does the address without a slash.
+func TestGroupsOfServer(t *testing.T) {
+	news, s := startNews(t, nil)
+	groups := "/nntp/" + news.Addr + "/"
+	_, body := get(t, s, groups)
+	for _, want := range []string{"<h1>Newsgroups</h1>", `<a href="` + groups + `local.more">`, "Search the groups", `<span aria-current="page">` + news.Addr + "</span>"} {
+		if !strings.Contains(body, want) {
+			t.Errorf("no %q in\n%s", want, body)
+		}
+	}
+	if _, body := get(t, s, groups+"?q=more"); !strings.Contains(body, "local.more</a>") || strings.Contains(body, "local.test</a>") {
+		t.Errorf("a search for groups:\n%s", body)
+	}
+	for _, path := range []string{"local.test", "local.test/1"} {
+		if _, body := get(t, s, groups+path); !strings.Contains(body, `<a href="`+groups+`">`+news.Addr+"</a>") {
+			t.Errorf("no way from %s to the groups:\n%s", path, body)
+		}
+	}
+	for _, url := range []string{news.URL, news.URL + "/", news.URL + "/*"} {
+		if res, _ := get(t, s, "/open?url="+url); res.Request.URL.Path != groups {
+			t.Errorf("%s leads to %s: %s", url, res.Request.URL, res.Status)
 		}
 	}
 }

@@ -72,6 +72,10 @@ func (p *parser) news(secure bool) Locator {
 	if secure && strings.HasPrefix(p.s[p.i:], "//") {
 		p.i += 2
 		p.hostportOnly(&l.HostPort, "3.6")
+		if p.i == len(p.s) && p.bad.msg == "" && p.tolerate(AllGroups) {
+			l.All = true
+			return l
+		}
 		p.expect('/', "3.6", `"/" and a newsgroup or message-id must follow the host`)
 		if l.All = p.i == len(p.s); l.All {
 			return l

@@ -1,11 +1,17 @@
 package locator
 
 // NNTP is an nntp URL (§3.7), or nntps with Secure.
+//
+// In §3.7 each of them has a newsgroup, and only news:* (§3.6) is the list of groups: that of a server
+// which the URL does not name. As an extension, "nntp://host/" is the list of the groups of that server.
+// A Parser reads it if [AllGroups] is tolerated.
 type NNTP struct {
 	HostPort
+	// Group is a newsgroup name. It is empty if the URL designates the list of all groups; Article is
+	// then empty, too.
 	Group string
 	// Article is the article number in decimal digits, as written. It is empty if the URL designates
-	// the group.
+	// the group, or the list of groups.
 	Article string
 	// Secure is set for nntps.
 	Secure bool
@@ -37,11 +43,14 @@ func (l *NNTP) check(c *octetCheck) {
 	c.component("article", l.Article, wordEnd)
 }
 
-// nntp reads "'//' hostport '/' group [ '/' digits ]".
+// nntp reads "'//' hostport '/' group [ '/' digits ]", or with AllGroups a hostport alone.
 func (p *parser) nntp(secure bool) Locator {
 	l := &NNTP{Secure: secure}
 	p.slashes()
 	p.hostportOnly(&l.HostPort, "3.7")
+	if rest := p.s[p.i:]; (rest == "" || rest == "/" || rest == "/*") && p.bad.msg == "" && p.tolerate(AllGroups) {
+		return l
+	}
 	p.expect('/', "3.7", `"/" and the name of a newsgroup must follow`)
 	l.Group = p.group("3.7")
 	if p.next('/') {

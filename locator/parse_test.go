@@ -120,7 +120,7 @@ func checkUsed(t *testing.T, name string, r Reference) {
 
 // lasting returns the departures of r that its String still has.
 func lasting(r Reference) Tolerance {
-	t := Fragments | ModernHosts | HTTPLogin | MailHeaders
+	t := Fragments | ModernHosts | HTTPLogin | MailHeaders | AllGroups
 	if _, ok := r.Locator.(*HTTP); ok {
 		t |= ReservedOctets
 	}

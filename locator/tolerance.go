@@ -6,8 +6,8 @@ import "strings"
 //
 // A tolerated octet means the same as its encoding, and String encodes it, so that the result is a
 // strict URL. The exceptions are hosts by ModernHosts, logins by HTTPLogin, the search of an http URL
-// by ReservedOctets, and fields by MailHeaders: they have no strict form, and only a Parser with the
-// same tolerance accepts them again.
+// by ReservedOctets, fields by MailHeaders, and nntp URLs by AllGroups: they have no strict form, and
+// only a Parser with the same tolerance accepts them again.
 type Tolerance uint16
 
 // The departures a Parser can tolerate.
@@ -22,10 +22,11 @@ const (
 	HTTPLogin                            // "user:password@" in an http URL (§3.3)
 	ReservedOctets                       // reserved characters unencoded where the grammar does not allow them: "/" and "?" in a search, ";" in a file's name, ":" in a password, any in a wais document-id (§2.2)
 	MailHeaders                          // "?subject=…&cc=…" after the address of a mailto URL (RFC 6068); by §3.5 it is part of the address
+	AllGroups                            // "nntp://host/", "nntp://host" and "nntp://host/*" for the list of all groups of a server (§3.7), "snews://host" for "snews://host/*"
 )
 
 // TolerateAll accepts every named departure.
-const TolerateAll = UnsafeOctets | StrayPercent | Fragments | WrappedText | MissingSlashes | ModernHosts | EmptyPort | HTTPLogin | ReservedOctets | MailHeaders
+const TolerateAll = UnsafeOctets | StrayPercent | Fragments | WrappedText | MissingSlashes | ModernHosts | EmptyPort | HTTPLogin | ReservedOctets | MailHeaders | AllGroups
 
 // TolerateUsual is for the URLs that people write. A Resolver and the command use it by default.
 // WrappedText is not included: it is for running text, and makes white space at the end of a URL
@@ -37,7 +38,7 @@ func (t Tolerance) String() string {
 	var names []string
 	for i, name := range []string{
 		"UnsafeOctets", "StrayPercent", "Fragments", "WrappedText", "MissingSlashes",
-		"ModernHosts", "EmptyPort", "HTTPLogin", "ReservedOctets", "MailHeaders",
+		"ModernHosts", "EmptyPort", "HTTPLogin", "ReservedOctets", "MailHeaders", "AllGroups",
 	} {
 		if t&(1<<i) != 0 {
 			names = append(names, name)

@@ -119,7 +119,7 @@ func sums(t *testing.T, dir string) map[string]string {
 // start returns a Mirror of url with a new Resolver.
 func start(t *testing.T, url string) *mirror.Mirror {
 	t.Helper()
-	ref, err := locator.Parser{}.Parse(url)
+	ref, err := locator.Parser{Tolerate: locator.AllGroups}.Parse(url)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -897,6 +897,7 @@ func TestRefused(t *testing.T) {
 		"gopher://h/0readme":   "type 1",
 		"gopher://h/7find%09x": "type 1",
 		"news:*":               "give the name of a newsgroup",
+		"nntp://h/":            "nntp://h/comp.lang.go",
 		"news:a@b":             "give the name of a newsgroup",
 		"nntp://h/g/1":         "not a single article",
 	} {

@@ -39,6 +39,9 @@ func treeOf(l locator.Locator) (tree, error) {
 		if l.Article != "" {
 			return nil, refuse("only a newsgroup can be mirrored, not a single article")
 		}
+		if l.Group == "" {
+			return nil, refuse("give the name of a newsgroup, as in nntp://%s/comp.lang.go", l.Host)
+		}
 		return &newsTree{l}, nil
 	case *locator.News:
 		if l.Group == "" {

@@ -130,7 +130,7 @@ func newFS(ctx context.Context, r *fetch1738.Resolver, root place) (*FS, error) 
 	case *locator.Prospero:
 		flat = true
 	case *locator.NNTP:
-		if l.Article != "" {
+		if l.Group == "" || l.Article != "" {
 			return refuse("not a newsgroup")
 		}
 	case *locator.News:

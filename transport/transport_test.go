@@ -283,6 +283,8 @@ func TestTransportListings(t *testing.T) {
 		archie.URL + "/pub":                       "text/plain",
 		phones.URL + "%09Frodo":                   "text/plain",
 		"news:*":                                  "text/plain",
+		news.URL:                                  "text/plain",
+		news.URL + "/":                            "text/plain",
 		"news:lab.test":                           "text/plain",
 		news.URL + "/lab.test":                    "text/plain",
 		news.URL + "/lab.test/1":                  "message/rfc822",

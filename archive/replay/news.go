@@ -353,13 +353,14 @@ func (s *spool) messageID(group string, number int) string {
 
 // Active implements nntptest.Spool. Without a recorded list of groups, it is made from the groups.
 func (s *spool) Active() (io.ReadCloser, error) {
-	if s.isNews() {
-		recorded, err := s.read(func(at locator.HostPort) locator.Locator {
+	recorded, err := s.read(func(at locator.HostPort) locator.Locator {
+		if s.isNews() {
 			return &locator.News{HostPort: at, All: true, Secure: s.site.Scheme == "snews"}
-		})
-		if !errors.Is(err, fs.ErrNotExist) {
-			return recorded, err
 		}
+		return &locator.NNTP{HostPort: at, Secure: s.site.Scheme == "nntps"}
+	})
+	if !errors.Is(err, fs.ErrNotExist) {
+		return recorded, err
 	}
 	s.mu.Lock()
 	if s.list == nil {

@@ -35,7 +35,7 @@ func newsPast(t testing.TB) *past {
 
 func TestReplayNews(t *testing.T) {
 	p := newsPast(t)
-	urls := []string{"news:*", "news:local.none"}
+	urls := []string{"news:*", "news:local.none", "nntp://news.example.org/"}
 	for _, group := range []string{"local.odd", "local.odd.more"} {
 		urls = append(urls, "news:"+group, "nntp://news.example.org/"+group)
 		for n := range oddArticles {

@@ -91,7 +91,7 @@ func (a *access) locate(l locator.Locator, newsServer string) error {
 	secure := false
 	switch l := l.(type) {
 	case *locator.NNTP:
-		a.group, a.article, secure = l.Group, l.Article, l.Secure
+		a.all, a.group, a.article, secure = l.Group == "" && l.Article == "", l.Group, l.Article, l.Secure
 	case *locator.News:
 		a.all, a.group, a.id, secure = l.All, l.Group, l.MessageID, l.Secure
 	default:

@@ -47,6 +47,8 @@ func TestExplain(t *testing.T) {
 	}{
 		{"news:comp.infosystems.www.misc", nil, "tcp news.example.org:119", "CAPABILITIES|GROUP comp.infosystems.www.misc|QUIT"},
 		{"news:*", nil, "tcp news.example.org:119", "CAPABILITIES|LIST ACTIVE|QUIT"},
+		{"nntp://h/", nil, "tcp h:119", "CAPABILITIES|LIST ACTIVE|QUIT"},
+		{"nntps://h:1563", nil, "tcp h:1563", "TLS|CAPABILITIES|LIST ACTIVE|QUIT"},
 		{"news:a%25b@example.org", nil, "tcp news.example.org:119", "CAPABILITIES|ARTICLE <a%b@example.org>|QUIT"},
 		{"nntp://h/alt.test", nil, "tcp h:119", "CAPABILITIES|GROUP alt.test|QUIT"},
 		{"nntp://h:1119/alt.test/0042", nil, "tcp h:1119", "CAPABILITIES|GROUP alt.test|ARTICLE 0042|QUIT"},
@@ -75,7 +77,7 @@ func TestExplain(t *testing.T) {
 // TestExplainedListings checks that listings send the commands that Explain announces.
 func TestExplainedListings(t *testing.T) {
 	withServer(t, nil, func(w *harness) {
-		for _, url := range []string{"/local.test", "news:local.test", "news:*"} {
+		for _, url := range []string{"/local.test", "news:local.test", "news:*", "/"} {
 			w.srv.ResetTranscript()
 			if _, err := w.get(url); err != nil {
 				w.Fatal(err)
@@ -133,7 +135,7 @@ func TestInjection(t *testing.T) {
 		list = append(list, &locator.News{Group: text}, &locator.NNTP{HostPort: locator.HostPort{Host: "h"}, Group: text},
 			&locator.NNTP{HostPort: locator.HostPort{Host: "h"}, Group: "g", Article: text})
 	}
-	list = append(list, &locator.News{}, &locator.News{MessageID: "no-at"}, &locator.NNTP{Group: "g"}, &locator.NNTP{HostPort: locator.HostPort{Host: "h"}},
+	list = append(list, &locator.News{}, &locator.News{MessageID: "no-at"}, &locator.NNTP{}, &locator.NNTP{Group: "g"}, &locator.NNTP{HostPort: locator.HostPort{Host: "h"}, Article: "1"},
 		&locator.NNTP{HostPort: locator.HostPort{Host: "h\r\n"}, Group: "g"}, &locator.NNTP{HostPort: locator.HostPort{Host: "h"}, Group: "g", Article: "1-5"})
 	f := &Fetcher{Env: &fetch.Env{NewsServer: "h", Dial: func(context.Context, string, string) (net.Conn, error) {
 		t.Error("the client connected")

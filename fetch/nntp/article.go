@@ -60,7 +60,8 @@ func (a *access) ask(s *session, verb fetch.Op, want int) (id string, err error)
 func (a *access) attributes(s *session, attr *fetch.Attributes) error {
 	switch {
 	case a.all:
-		return nil // a list of groups has no attributes; the server replied, which is enough
+		attr.Header = said(s) // nothing says how many there are but the list
+		return nil
 	case a.isGroup():
 		g, err := s.selectGroup(a.group)
 		if err != nil {

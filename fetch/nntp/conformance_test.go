@@ -107,7 +107,7 @@ func lines(octets []byte) []byte {
 
 func parse(tb testing.TB, url string) locator.Locator {
 	tb.Helper()
-	ref, err := locator.Parser{}.Parse(url)
+	ref, err := locator.Parser{Tolerate: locator.AllGroups}.Parse(url)
 	if err != nil {
 		tb.Fatal(err)
 	}

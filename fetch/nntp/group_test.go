@@ -361,6 +361,15 @@ func TestGroups(t *testing.T) {
 				if listed, err := w.getAs(&fetch.Request{Locator: items[2].Locator}); err != nil || strings.Count(listed, "\r\n") != 3 {
 					w.Errorf("%v: %q, %v", items[2].Locator, listed, err)
 				}
+				byURL, err := w.items("/")
+				for i, item := range byURL {
+					if want := strings.Replace(want[i], " news:", " "+w.srv.URL+"/", 1); shown(item) != want {
+						w.Errorf("got %s, want %s", shown(item), want)
+					}
+				}
+				if len(byURL) != len(want) || err != nil {
+					w.Errorf("%d groups by the URL of the server, %v", len(byURL), err)
+				}
 				w.want("news:*", "local.empty 0000000000 0000000001 y\r\nlocal.more 0000000001 0000000001 y\r\nlocal.test 0000000004 0000000001 y\r\n")
 			})
 		})
@@ -494,7 +503,8 @@ func TestWalk(t *testing.T) {
 			}
 		}
 		walk(w.url("news:*"))
-		if n := w.connections(); n != 1 || articles != 4 {
+		walk(w.url("/"))
+		if n := w.connections(); n != 1 || articles != 2*4 {
 			w.Errorf("%d connections for %d articles", n, articles)
 		}
 	})

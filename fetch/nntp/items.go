@@ -121,12 +121,15 @@ func (a *access) groupItem(line string, describe func(group string) string) (fet
 // groupLocator returns the Locator of a group of the current server, or nil if no command can carry
 // the name.
 func (a *access) groupLocator(name string) locator.Locator {
-	l := locator.News{Group: name}
-	if all, ok := a.req.Locator.(*locator.News); ok {
-		l.HostPort, l.Secure = all.HostPort, all.Secure
+	var l locator.Locator
+	switch all := a.req.Locator.(type) {
+	case *locator.NNTP:
+		l = &locator.NNTP{HostPort: all.HostPort, Group: name, Secure: all.Secure}
+	case *locator.News:
+		l = &locator.News{HostPort: all.HostPort, Group: name, Secure: all.Secure}
 	}
-	if driver.CheckOctets(&l) != nil || name == "" || tooLong(name) {
+	if name == "" || tooLong(name) || driver.CheckOctets(l) != nil {
 		return nil
 	}
-	return &l
+	return l
 }

@@ -76,7 +76,7 @@ var errPart = errors.New("news articles have no ranges; request the whole articl
 // the article's number. Its Header has Subject, From, Date, Message-ID, References and Lines. The
 // Header of the Resource is that of FindAttributes.
 //
-// "news:*" is a KindDirectory of all groups. Body is the server's reply to LIST ACTIVE. The Header
+// "news:*" and "nntp://host/" are a KindDirectory of all groups. Body is the server's reply to LIST ACTIVE. The Header
 // of an Item has First, Last and Status. It also has Description if the server lists descriptions
 // in about the same order as groups.
 func (f *Fetcher) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resource, error) {
@@ -100,7 +100,9 @@ func (f *Fetcher) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resourc
 }
 
 // FindAttributes implements [driver.AttributeFinder]. For an article it returns the header (HEAD).
-// For a group it returns the number of articles and the first and last article number.
+// For a group it returns the number of articles and the first and last article number, in Articles,
+// First and Last of Header. For all groups, which only the list itself tells, Header has Greeting, the
+// first reply of the server, and Capabilities, the names that CAPABILITIES lists.
 func (f *Fetcher) FindAttributes(ctx context.Context, req *fetch.Request) (*fetch.Attributes, error) {
 	a, err := f.access(ctx, req)
 	if err != nil {

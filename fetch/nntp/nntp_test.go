@@ -427,7 +427,8 @@ func TestAttributes(t *testing.T) {
 			{"/local.test/2", "[{Path here!not-for-mail} {From Lab <lab@lab.example>} {Newsgroups local.test} {Subject dots} {Date Tue, 20 Dec 1994 17:38:00 +0000} {Message-ID <a2@lab.example>}]"},
 			{"news:a2@lab.example", "[{Path here!not-for-mail} {From Lab <lab@lab.example>} {Newsgroups local.test} {Subject dots} {Date Tue, 20 Dec 1994 17:38:00 +0000} {Message-ID <a2@lab.example>}]"},
 			{"news:local.test", "[{Articles 3} {First 1} {Last 4}]"},
-			{"news:*", "[]"},
+			{"news:*", "[{Greeting testserver ready, posting allowed} {Capabilities HDR IMPLEMENTATION LIST NEWNEWS OVER POST READER VERSION XHDR XPAT}]"},
+			{"/", "[{Greeting testserver ready, posting allowed} {Capabilities HDR IMPLEMENTATION LIST NEWNEWS OVER POST READER VERSION XHDR XPAT}]"},
 		} {
 			attr, err := w.FindAttributes(w.Context(), w.req(tt.url, nil))
 			if err != nil {

@@ -220,7 +220,7 @@ func TestPostRetry(t *testing.T) {
 
 func TestPostWhere(t *testing.T) {
 	withServer(t, nil, func(w *harness) {
-		for _, url := range []string{"news:*", "news:a1@lab.example", "/local.test/1"} {
+		for _, url := range []string{"news:*", "/", "news:a1@lab.example", "/local.test/1"} {
 			_, err := w.post(url, letter)
 			w.fails(url, err, fetch.ErrBadURL)
 		}

@@ -195,7 +195,7 @@ func TestNoArticles(t *testing.T) {
 		}{
 			{"/local.test", "900-1000", fetch.ErrNotFound}, {"/local.test", "3", fetch.ErrNotFound}, {"/local.empty", "1-", fetch.ErrNotFound},
 			{"/local.none", "1-", fetch.ErrNotFound}, {"/local.test", "5-1", fetch.ErrBadRange}, {"/local.test/1", "1-", fetch.ErrBadURL},
-			{"news:*", "1-", fetch.ErrBadURL}, {"news:a1@lab.example", "1-", fetch.ErrBadURL},
+			{"news:*", "1-", fetch.ErrBadURL}, {"/", "1-", fetch.ErrBadURL}, {"news:a1@lab.example", "1-", fetch.ErrBadURL},
 		} {
 			_, err := w.getAs(w.req(tt.url, articles(tt.spec)))
 			w.fails(tt.url+" "+tt.spec, err, tt.kind)

@@ -3,6 +3,7 @@ package nntp
 import (
 	"context"
 	"io"
+	"maps"
 	"net/netip"
 	"slices"
 	"strings"
@@ -131,6 +132,15 @@ func (s *session) readerMode() error {
 
 // capabilities are the capabilities that a server lists, in upper case, without their arguments.
 type capabilities map[string]bool
+
+// said returns what the server of s has said of itself, as fields of an Attributes.Header.
+func said(s *session) []fetch.Field {
+	list := []fetch.Field{{Name: "Greeting", Value: s.greeting}}
+	if len(s.can) > 0 {
+		list = append(list, fetch.Field{Name: "Capabilities", Value: strings.Join(slices.Sorted(maps.Keys(s.can)), " ")})
+	}
+	return list
+}
 
 // maxCapabilities limits the lines of the reply to CAPABILITIES. Limits.Header limits its size.
 const maxCapabilities = 1000

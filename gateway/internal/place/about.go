@@ -92,6 +92,17 @@ func IsDocument(l locator.Locator) bool {
 	return false
 }
 
+// IsGroups reports whether a URL names the list of all newsgroups of a server.
+func IsGroups(l locator.Locator) bool {
+	switch l := l.(type) {
+	case *locator.News:
+		return l.All
+	case *locator.NNTP:
+		return l.Group == ""
+	}
+	return false
+}
+
 // FileName is a name for a document in a file, or empty.
 func FileName(l locator.Locator) string {
 	name := ""
@@ -153,16 +164,16 @@ func Filled(l locator.Locator) bool {
 
 // Heading is the decoded path of a URL, or its server if it has no path.
 func Heading(l locator.Locator) string {
+	if IsGroups(l) {
+		return "Newsgroups"
+	}
 	switch l := l.(type) {
 	case *locator.FTP:
 		return visible.Name(Server(l) + "/" + strings.Join(append(l.CWD[:len(l.CWD):len(l.CWD)], l.Name), "/"))
 	case *locator.Gopher:
 		return visible.Name(strings.TrimSpace(Server(l) + " " + l.Selector))
 	case *locator.News:
-		switch {
-		case l.All:
-			return "Newsgroups"
-		case l.MessageID != "":
+		if l.MessageID != "" {
 			return visible.Name("<" + l.MessageID + ">")
 		}
 		return visible.Name(l.Group)

@@ -44,6 +44,8 @@ var places = []struct{ url, place string }{
 	{"news:comp.lang.c", "/news/comp.lang.c"},
 	{"news:*", "/news/*"},
 	{"news:a%2Fb@host", "/news/a/b@host"},
+	{"nntp://host/", "/nntp/host/"},
+	{"nntps://host:1563/", "/nntps/host:1563/"},
 	{"nntp://host/group/12", "/nntp/host/group/12"},
 	{"snews://host/group", "/snews/host/group"},
 	{"wais://host/db", "/wais/host/db"},

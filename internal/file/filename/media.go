@@ -2,6 +2,7 @@ package filename
 
 import (
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -22,3 +23,52 @@ var mediaTypes = map[string]string{
 
 // MediaType guesses the media type from the suffix of a name. It returns "" for unknown suffixes.
 func MediaType(name string) string { return mediaTypes[strings.ToLower(path.Ext(name))] }
+
+// Suffix returns the usual suffix of a media type, whose parameters are ignored, or "".
+func Suffix(mediaType string) string {
+	mediaType = bare(mediaType)
+	for suffix, of := range mediaTypes {
+		if of == mediaType && !slices.Contains(lessUsual, suffix) {
+			return suffix
+		}
+	}
+	return ""
+}
+
+// lessUsual are the suffixes of types that have a more usual one.
+var lessUsual = []string{".htm", ".jpeg", ".tiff", ".mpeg", ".tgz"}
+
+// WithSuffix returns a title as the name of a file. A title without a suffix gets that of the file on
+// the server, if it agrees with the media type, or else that of the type. Types that only say that
+// there are octets have none.
+func WithSuffix(title, onServer, mediaType string) string {
+	suffix := path.Ext(onServer)
+	group, _, _ := strings.Cut(MediaType(onServer), "/")
+	if group == "" || mediaType != "" && !strings.HasPrefix(bare(mediaType), group+"/") {
+		suffix = Suffix(mediaType)
+	}
+	if suffix == "" || hasSuffix(title) || strings.HasSuffix(title, "/") || strings.HasSuffix(title, `\`) {
+		return title
+	}
+	return trimEnd(title) + suffix
+}
+
+// hasSuffix reports whether a title ends in a suffix. In a title of several words, a number is not
+// one, as in "What is new in 2.0".
+func hasSuffix(title string) bool {
+	suffix := strings.ToLower(strings.TrimPrefix(path.Ext(title), "."))
+	const letters, digits = "abcdefghijklmnopqrstuvwxyz", "0123456789"
+	switch {
+	case suffix == "" || len(suffix) > 8 || strings.Trim(suffix, letters+digits) != "":
+		return false
+	case strings.Trim(suffix, digits) == "":
+		return !strings.Contains(title, " ")
+	}
+	return true
+}
+
+// bare returns a media type without parameters.
+func bare(mediaType string) string {
+	mediaType, _, _ = strings.Cut(mediaType, ";")
+	return strings.ToLower(strings.TrimSpace(mediaType))
+}

@@ -26,10 +26,12 @@ func above(l locator.Locator) locator.Locator {
 	case *locator.Gopher:
 		return menuAbove(l)
 	case *locator.NNTP:
-		if l.Article == "" {
-			return &locator.News{All: true, HostPort: l.HostPort, Secure: l.Secure}
+		switch {
+		case l.Article != "":
+			return &locator.NNTP{HostPort: l.HostPort, Secure: l.Secure, Group: l.Group}
+		case l.Group != "":
+			return &locator.NNTP{HostPort: l.HostPort, Secure: l.Secure}
 		}
-		return &locator.NNTP{HostPort: l.HostPort, Secure: l.Secure, Group: l.Group}
 	case *locator.News:
 		if !l.All {
 			return &locator.News{All: true, HostPort: l.HostPort, Secure: l.Secure}

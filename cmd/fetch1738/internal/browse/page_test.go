@@ -15,7 +15,7 @@ import (
 
 func parsed(t testing.TB, url string) locator.Locator {
 	t.Helper()
-	ref, err := locator.Parser{}.Parse(url)
+	ref, err := locator.Parser{Tolerate: locator.AllGroups}.Parse(url)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -40,7 +40,7 @@ func define(v *cli.Verb, all func() []cli.Command) func(context.Context) int {
 			return v.Complain("expected bash, zsh or fish")
 		}
 		if err := write(v.Std.Out, all()); err != nil {
-			return v.Fail(exit.Write, "%v", err)
+			return v.FailOutput(err)
 		}
 		return exit.OK
 	}

@@ -4,9 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -117,7 +115,8 @@ func placeOf(op *plan.Operation, typed string) *place {
 		return &place{base: at, rest: path, dir: l, line: func(it *fetch.Item) string { return itemLine(l, it) }}
 	case *locator.NNTP:
 		if dir == "" {
-			return &place{base: at, rest: path, dir: l, line: func(it *fetch.Item) string { return encoded(it.Name) }}
+			groups := &locator.NNTP{HostPort: l.HostPort, Secure: l.Secure}
+			return &place{base: at, rest: path, dir: groups, line: func(it *fetch.Item) string { return encoded(it.Name) }}
 		}
 	}
 	return nil
@@ -152,22 +151,14 @@ func (p *place) lines(ctx context.Context, op *plan.Operation, streams stdio.Str
 // fetch lists the directory. If it fails or the time is over, it returns the part that has come.
 func (p *place) fetch(ctx context.Context, op *plan.Operation, streams stdio.Streams) (lines []string, err error) {
 	op.Output.JSON = true // FTP with facts
-	dir := p.dir
-	if l, ok := dir.(*locator.NNTP); ok {
-		all := &locator.News{All: true}
-		if all.Secure = l.Secure; l.Secure {
-			all.HostPort = l.HostPort
-		}
-		dir, op.NewsServer = all, serverAddress(l)
-	}
 	reach := &client.Client{Streams: streams}
 	defer reach.Close()
 	network, err := reach.Network(ctx, op)
 	if err != nil {
 		return nil, err
 	}
-	call := &client.Call{Network: network, Locator: dir}
-	if network.AskedProxy(dir) != nil {
+	call := &client.Call{Network: network, Locator: p.dir}
+	if network.AskedProxy(p.dir) != nil {
 		return nil, fetch.ErrUnsupported
 	}
 	if err := call.Authenticate(); err != nil {
@@ -198,12 +189,6 @@ func (p *place) fetch(ctx context.Context, op *plan.Operation, streams stdio.Str
 		}
 	}
 	return lines, nil
-}
-
-// serverAddress returns the host and port of l.
-func serverAddress(l locator.Locator) string {
-	s, _ := locator.ServerOf(l)
-	return net.JoinHostPort(s.Host, strconv.Itoa(int(s.Port)))
 }
 
 // fileLine returns the name of a file, or of a directory with a slash. It is empty if a URL of the

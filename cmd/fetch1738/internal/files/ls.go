@@ -265,11 +265,10 @@ func (o lister) print(path string, it *fetch.Item) {
 		return
 	}
 	l := &listing.Listing{Charset: o.op.Output.Charset, Detailed: o.long}
-	name := *it
-	switch it.Locator.(type) {
-	case *locator.File, *locator.HTTP:
-		name.MediaType = "" // it would take the place of the kind
+	if o.human {
+		l.Amount = progress.Amount
 	}
+	name := *it
 	switch name.Name = path; {
 	case listing.IsArticle(it), kindOf(it) == isLink:
 	case it.Kind == fetch.KindDirectory || it.Kind == fetch.KindMenu:
@@ -277,16 +276,7 @@ func (o lister) print(path string, it *fetch.Item) {
 	}
 	text := stdio.Line(l.Charset.Decode(name.Name))
 	if o.long {
-		if o.human {
-			name.Size = -1
-		}
 		text = strings.TrimPrefix(l.Line(&name, ""), "     ")
-		if o.human && it.Size >= 0 {
-			text = text[:min(len(text), kindWidth)] + fmt.Sprintf("%10s", progress.Amount(it.Size)) + text[min(len(text), kindWidth+10):]
-		}
 	}
 	fmt.Fprintln(o.out, text)
 }
-
-// kindWidth is how many columns of a line have the kind of an entry.
-const kindWidth = 6

@@ -22,11 +22,12 @@ import (
 
 // A Listing formats a directory or menu, of any scheme.
 type Listing struct {
-	Charset    charset.Charset // of the names
-	JSON       bool            // one object per line
-	Detailed   bool            // with sizes and times
-	References bool            // print the URLs of the links after the items
-	Columns    int             // width of the lines about news; 0 means 80
+	Charset    charset.Charset         // of the names
+	JSON       bool                    // one object per line
+	Detailed   bool                    // with sizes and times
+	References bool                    // print the URLs of the links after the items
+	Columns    int                     // width of the lines about news; 0 means 80
+	Amount     func(size int64) string // formats a size; nil means in bytes
 
 	w          io.Writer
 	number     int             // of the last link
@@ -81,28 +82,6 @@ func (l *Listing) refer(url string) {
 	}
 }
 
-// marks are the words printed before the names, by kind.
-var marks = map[fetch.Kind]string{
-	fetch.KindDocument: "file", fetch.KindDirectory: "dir", fetch.KindMenu: "menu", fetch.KindQuery: "find", fetch.KindInteractive: "term", fetch.KindAdvice: "note",
-}
-
-// kindMark returns the kind of an item as one word of at most five letters.
-func kindMark(it *fetch.Item) string {
-	switch family, _, _ := strings.Cut(it.MediaType, "/"); {
-	case entry.Field(it, fetch.HeaderLink) != nil:
-		return "link"
-	case entry.Field(it, fetch.HeaderSpecial) != nil:
-		return "other"
-	case it.Kind != fetch.KindDocument:
-	case family == "text" || family == "image" || family == "audio" || family == "video":
-		return family
-	}
-	if l, ok := it.Locator.(*locator.Gopher); ok && it.Kind == fetch.KindQuery && l.Type == '2' {
-		return "phone"
-	}
-	return marks[it.Kind]
-}
-
 // text writes the line of an item for people.
 func (l *Listing) text(it *fetch.Item) error {
 	number := ""
@@ -121,29 +100,35 @@ func (l *Listing) text(it *fetch.Item) error {
 // only text is "". An article of a newsgroup has the number that is its name.
 func (l *Listing) Line(it *fetch.Item, number string) string {
 	what := ""
-	switch _, isGroup := it.Locator.(*locator.News); {
+	switch {
 	case IsArticle(it):
 		return l.article(it)
-	case isGroup:
+	case isGroup(it):
 		return l.group(it, number)
 	case it.Locator != nil:
-		what = kindMark(it)
+		what = entry.Word(it)
 	case entry.Field(it, gopher.HeaderError) != nil:
 		what = "error"
 	}
-	line := fmt.Sprintf("%4s %-5s ", number, what)
+	line := fmt.Sprintf("%4s %-6s", number, what)
 	if l.Detailed {
 		size, when := "", ""
 		if it.Size >= 0 {
-			size = fmt.Sprint(it.Size)
+			if size = fmt.Sprint(it.Size); l.Amount != nil {
+				size = l.Amount(it.Size)
+			}
 		}
 		if !it.ModTime.IsZero() {
 			when = it.ModTime.UTC().Format("2006-01-02 15:04")
 		}
-		line += fmt.Sprintf("%10s %16s ", size, when)
+		line = strings.TrimRight(line, " ")
+		line += fmt.Sprintf("%*s %16s ", max(len(size)+1, sizeEnd-len(line)), size, when) // a long word takes room from the size
 	}
 	return strings.TrimRight(line+" "+stdio.Line(l.charsetOf(it).Decode(it.Name))+l.suffix(it), " ")
 }
+
+// sizeEnd is the column at which the sizes of a listing end.
+const sizeEnd = 21
 
 // suffix returns a remark that is printed after the name of an item, or "".
 func (l *Listing) suffix(it *fetch.Item) string {

@@ -24,6 +24,17 @@ func IsArticle(it *fetch.Item) bool {
 	return false
 }
 
+// isGroup reports whether an item is a newsgroup.
+func isGroup(it *fetch.Item) bool {
+	switch l := it.Locator.(type) {
+	case *locator.NNTP:
+		return l.Article == ""
+	case *locator.News:
+		return l.MessageID == ""
+	}
+	return false
+}
+
 // article returns the line of an article: number, date, author and subject. It fits the width of the
 // listing.
 func (l *Listing) article(it *fetch.Item) string {

@@ -57,7 +57,7 @@ func define(v *cli.Verb) func(context.Context) int {
 		case errors.As(err, &read):
 			return v.Fail(exit.Read, "%v", read)
 		case err != nil:
-			return v.Fail(exit.Write, "%v", err)
+			return v.FailOutput(err)
 		case p.refused:
 			return exit.BadURL
 		}

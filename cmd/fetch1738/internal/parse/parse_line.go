@@ -79,7 +79,7 @@ func textLine(w io.Writer, text string, ref locator.Reference, bad *locator.Synt
 		return err
 	}
 	var words []string
-	add := func(name, value string) { words = append(words, name+" "+value) }
+	add := func(name, value string) { words = append(words, strings.TrimRight(name+" "+value, " ")) }
 	if login := client.LoginOf(ref.Locator); login != nil {
 		add("user", render.Quote(login.User))
 		if login.HasPassword {

@@ -51,6 +51,9 @@ func partsOf(l locator.Locator) urlParts {
 		}
 		return urlParts{{"group", l.Group}}
 	case *locator.NNTP:
+		if l.Group == "" {
+			return urlParts{{"all", true}}
+		}
 		return urlParts{{"group", l.Group}, {"article", given(l.Article, l.Article != "")}}
 	case *locator.WAIS:
 		doc := l.Form == locator.WAISDocument
