@@ -291,18 +291,41 @@ type Document struct {
 	Body io.ReadCloser
 }
 
+// Record returns the record of a capture, or if that is a revisit, the record that has its content.
+// The caller must close the Closer, until which the Block of the record can be read.
+func (a *Archive) Record(c *Capture) (*warc.Record, io.Closer, error) {
+	rec, file, err := c.openRecord()
+	if err == nil && c.Type == warc.Revisit {
+		var original *Capture
+		original, err = a.referred(c, rec.Header)
+		if err = errors.Join(err, file.Close()); err == nil {
+			rec, file, err = original.openRecord()
+		}
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return rec, file, nil
+}
+
+// referred returns the capture that a revisit refers to, by the header of its record.
+func (a *Archive) referred(c *Capture, h warc.Header) (*Capture, error) {
+	named := *c
+	named.refersTo, named.refersToDate = h.Get(warc.FieldRefersToTargetURI), h.Get(warc.FieldRefersToDate)
+	original, err := a.original(&named)
+	if err == nil && original == nil {
+		err = fmt.Errorf("%s: the archive does not have the capture of %s that this one refers to: %w", c.URL, named.refersToDate, fs.ErrNotExist)
+	}
+	return original, err
+}
+
 // Open returns the content of a capture. That of a revisit is the one that it refers to.
 func (a *Archive) Open(c *Capture) (*Document, error) {
 	doc, err := c.open()
 	if err != nil || c.Type != warc.Revisit {
 		return doc, err
 	}
-	named := *c
-	named.refersTo, named.refersToDate = doc.Header.Get(warc.FieldRefersToTargetURI), doc.Header.Get(warc.FieldRefersToDate)
-	original, err := a.original(&named)
-	if err == nil && original == nil {
-		err = fmt.Errorf("%s: the archive does not have the capture of %s that this one refers to: %w", c.URL, named.refersToDate, fs.ErrNotExist)
-	}
+	original, err := a.referred(c, doc.Header)
 	var content *Document
 	if err == nil {
 		content, err = original.open()

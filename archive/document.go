@@ -15,29 +15,34 @@ import (
 
 // open opens the record of a capture.
 func (c *Capture) open() (*Document, error) {
-	p, ok := c.part.files[c.file]
-	if !ok {
-		return nil, fmt.Errorf("%s: the index names the file %.80q, which is not in the archive; run fetch1738 warc index", c.URL, c.file)
-	}
-	file, content, err := p.open()
+	rec, file, err := c.openRecord()
 	if err != nil {
 		return nil, err
 	}
-	doc, err := c.read(content)
+	doc, err := documentOf(rec, c.Truncated)
 	if err != nil {
-		return nil, &os.PathError{Op: "read", Path: p.name, Err: errors.Join(err, file.Close())}
+		return nil, &os.PathError{Op: "read", Path: file.Name(), Err: errors.Join(err, file.Close())}
 	}
 	doc.Body.(*body).Closer = file
 	return doc, nil
 }
 
-// read returns the Document in a file.
-func (c *Capture) read(file *io.SectionReader) (*Document, error) {
-	rec, err := c.record(file)
-	if err != nil {
-		return nil, fmt.Errorf("%w; if the file has changed, run fetch1738 warc index", err)
+// openRecord opens the file of a capture and finds its record.
+func (c *Capture) openRecord() (*warc.Record, *os.File, error) {
+	p, ok := c.part.files[c.file]
+	if !ok {
+		return nil, nil, fmt.Errorf("%s: the index names the file %.80q, which is not in the archive; run fetch1738 warc index", c.URL, c.file)
 	}
-	return documentOf(rec, c.Truncated)
+	file, content, err := p.open()
+	if err != nil {
+		return nil, nil, err
+	}
+	rec, err := c.record(content)
+	if err != nil {
+		err = fmt.Errorf("%w; if the file has changed, run fetch1738 warc index", err)
+		return nil, nil, &os.PathError{Op: "read", Path: p.name, Err: errors.Join(err, file.Close())}
+	}
+	return rec, file, nil
 }
 
 // DocumentOf returns the content of a record of type response, resource or revisit; that of a revisit

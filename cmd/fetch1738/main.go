@@ -63,6 +63,11 @@ func main() {
 		// data: half the time of a spliced FTP transfer.
 		runtime.GOMAXPROCS(1)
 	}
+	if !signal.Ignored(syscall.SIGPIPE) {
+		// A write to a closed pipe is an error like any other, and ends what is to be ended. The
+		// programs that are started would inherit a signal that is ignored, but not this.
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once
 	code := run(ctx, os.Args[1:], stdio.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Notes: used.Open()})

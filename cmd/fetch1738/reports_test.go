@@ -36,7 +36,7 @@ func TestReports(t *testing.T) {
 	for r := range j.All(t.Context(), cases) {
 		judged++
 		if text := notRight(r); text != "" {
-			t.Errorf("%s: %v: %s: %s\n%s From: %s\n%s\n%s%s", r.Case.Name, r.Verdict, text, r.Why, r.Case.Does, r.Case.Source, r.Case.Should, r.Transcript, r.Said)
+			t.Errorf("%s: %v: %s: %s\n%s From: %s\n%s\n%s%s", r.Case.Name, r.Verdict, text, r.Why(), r.Case.Does, r.Case.Source, r.Case.Should, r.Transcript, r.Stderr)
 		}
 	}
 	if judged < len(cases) {

@@ -132,14 +132,27 @@ func (v *Verb) Complain(format string, args ...any) int {
 
 // Fail prints an error message as one printable line and returns code.
 func (v *Verb) Fail(code int, format string, args ...any) int {
-	fmt.Fprintf(v.Std.Err, "fetch1738: (%d) %s: %s\n", code, v.Name(), stdio.Line(fmt.Sprintf(format, args...)))
+	fmt.Fprintln(v.Std.Err, v.message(code, fmt.Sprintf(format, args...)))
 	return code
+}
+
+// FailOutput reports the error of a write to standard output and returns its exit code.
+func (v *Verb) FailOutput(err error) int {
+	err = stdio.OutputError(err)
+	v.Std.Complain(err, v.message(exit.Write, err.Error()))
+	return exit.Write
+}
+
+// message returns the message of an error, as one printable line.
+func (v *Verb) message(code int, text string) string {
+	return fmt.Sprintf("fetch1738: (%d) %s: %s", code, v.Name(), stdio.Line(text))
 }
 
 // Print prints text to standard output and returns the exit code.
 func Print(std stdio.Streams, text string) int {
 	if _, err := io.WriteString(std.Out, text); err != nil {
-		fmt.Fprintf(std.Err, "fetch1738: (%d) %v\n", exit.Write, stdio.OutputError(err))
+		err = stdio.OutputError(err)
+		std.Complain(err, fmt.Sprintf("fetch1738: (%d) %v", exit.Write, err))
 		return exit.Write
 	}
 	return exit.OK

@@ -2,8 +2,6 @@ package cli
 
 import (
 	"context"
-	"os/signal"
-	"syscall"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/curl"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/exit"
@@ -49,7 +47,6 @@ func NewClient(name, summary, help string, define func(width int) Client) Comman
 			case err != nil:
 				return shown.Misused(err)
 			}
-			signal.Ignore(syscall.SIGPIPE) // a closed pipe is a write error like any other
 			code := v.Run(ctx, c, shown)
 			if code == exit.OK {
 				NoteServers(std.Notes, c, args)

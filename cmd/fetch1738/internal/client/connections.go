@@ -23,10 +23,13 @@ import (
 // Limits of the command line that differ from those of the library, as a user is there
 // to interrupt a transfer.
 const (
-	ReplyTime = 120 * time.Second
-	IdleTime  = 120 * time.Second
-	maxLine   = 64 << 10
+	idleTime = 120 * time.Second
+	maxLine  = 64 << 10
 )
+
+// IdleTime returns how long a server may be silent: before a reply, and between two parts of a
+// document. A negative time means no limit.
+func IdleTime(o *plan.Connect) time.Duration { return cmp.Or(o.Idle, idleTime) }
 
 // A recorder is the Recorder of a Resolver, or nil.
 type recorder = func(context.Context, *fetch.Request, fetch1738.FetchFunc) (*fetch.Resource, error)
@@ -55,7 +58,7 @@ func newConnections(o plan.Connections, idle int, through dialFunc) (*connection
 	c.direct = fetch.Env{
 		Dial: c.connect, TLS: c.TLS, Email: o.Login.Email, NewsServer: plan.NewsServer(o.NewsServer),
 		Limits: fetch.Limits{
-			Connect: o.Connect.Timeout, Reply: ReplyTime, Idle: IdleTime, Line: maxLine,
+			Connect: o.Connect.Timeout, Reply: IdleTime(&o.Connect), Idle: IdleTime(&o.Connect), Line: maxLine,
 			Body: o.MaxSize, Hops: o.HTTPSession.MaxRedirects,
 		},
 	}

@@ -106,7 +106,7 @@ func setType(o *plan.Operation, t *locator.FTP) {
 // FTPOptions returns the options of FTP requests.
 func FTPOptions(o *plan.Operation) *ftp.Options {
 	options := &ftp.Options{
-		ListOnly: o.FTP.ListOnly, Facts: o.Output.List || o.Output.JSON || o.Ask.Numbers != nil, Ranges: o.Ask.Head, CreateDirs: o.FTP.CreateDirs, Account: o.FTP.Account,
+		ListOnly: o.FTP.ListOnly, Facts: o.Output.List || o.Output.JSON || o.Ask.Numbers != nil || o.Ask.Head, Ranges: o.Ask.Head, CreateDirs: o.FTP.CreateDirs, Account: o.FTP.Account,
 		ListCommand:       o.Ask.Method,
 		AlternativeToUser: o.FTPSession.Alternative, PRET: o.FTPSession.PRET, CRLF: o.FTPSession.CRLF,
 		Method: map[string]ftp.Method{"singlecwd": ftp.SingleCWD, "nocwd": ftp.NoCWD}[o.FTP.Method],
@@ -145,7 +145,7 @@ func IsGroup(l locator.Locator) bool {
 	case *locator.News:
 		return l.Group != ""
 	case *locator.NNTP:
-		return l.Article == ""
+		return l.Group != "" && l.Article == ""
 	}
 	return false
 }

@@ -99,7 +99,7 @@ func (s *settings) crawl(ctx context.Context, shown *report.Reporter, op *plan.O
 	}
 	if sum.Left != nil && (s.json || !op.Silent) { // it has begun
 		if err := s.print(shown, sum, watch); err != nil {
-			return fail(shown, exit.Write, err)
+			return fail(shown, exit.Write, stdio.OutputError(err))
 		}
 	}
 	return s.code(ctx, shown, network, err)
@@ -145,6 +145,6 @@ func (s *settings) code(ctx context.Context, shown *report.Reporter, network *cl
 
 // fail prints an error and returns code.
 func fail(shown *report.Reporter, code int, err error) int {
-	fmt.Fprintf(shown.Err, "fetch1738: (%d) crawl: %s\n", code, stdio.Line(err.Error()))
+	shown.Complain(err, fmt.Sprintf("fetch1738: (%d) crawl: %s", code, stdio.Line(err.Error())))
 	return code
 }

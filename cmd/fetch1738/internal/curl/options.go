@@ -112,6 +112,7 @@ func Options() []Option {
 		{"", "http1.1", "", "http", "Use HTTP/1.1 only", setVersion(plan.HTTPVersion11), ""},
 		{"", "http2", "", "http", "Use HTTP/2 for https, if the server supports it (default)", setVersion(plan.HTTPOffered), "http URLs are requested by HTTP/1.1: RFC 9113 has removed the upgrade to HTTP/2."},
 		{"", "http2-prior-knowledge", "", "http", "Use HTTP/2 only, also for http", setVersion(plan.HTTPVersion2), "For https, fails (35) if the server does not support HTTP/2, as curl since 8.10."},
+		{"", "idle-timeout", "SECONDS", "connection", "Give up a server that is silent for SECONDS (default 120; 0: no limit)", setIdle, Own},
 		{"", "ignore-content-length", "", "http", "Ignore the Content-Length of HTTP/1; the document ends with the connection", toggle(func(o *plan.Operation) *bool { return &o.HTTP.IgnoreLength }), "A truncated document is not noticed. For FTP it has no effect: a file that grows is delivered whole anyway."},
 		{"i", "include", "", "http file", "Show the response headers before the body", toggle(func(o *plan.Operation) *bool { return &o.Output.Include }), ""},
 		{"", "include-body", "", "output", "With --json, put the document into its line, as text or base64", toggle(func(o *plan.Operation) *bool { return &o.Output.IncludeBody }), Own},

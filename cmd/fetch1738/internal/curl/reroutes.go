@@ -7,7 +7,7 @@ import (
 
 // harmless are the options about connections that do not change which server is reached, or what it
 // learns.
-const harmless = " connect-timeout keepalive keepalive-time limit-rate max-time speed-limit speed-time tcp-nodelay "
+const harmless = " connect-timeout idle-timeout keepalive keepalive-time limit-rate max-time speed-limit speed-time tcp-nodelay "
 
 // Reroutes reports whether words, typed at a shell, may have an option that changes which server is
 // reached, by which way, with which encryption or as whom. The words may have the quotes of a shell.

@@ -165,6 +165,16 @@ func Seconds(field func(*plan.Operation) *time.Duration) Setter {
 	}
 }
 
+// setIdle sets how long a server may be silent. As in other limits, 0 means no limit.
+func setIdle(c *CommandLine, value string) error {
+	idle := &c.op.Connect.Idle
+	err := Seconds(func(*plan.Operation) *time.Duration { return idle })(c, value)
+	if err == nil && *idle == 0 {
+		*idle = -1
+	}
+	return err
+}
+
 // Size parses a number of bytes with an optional suffix such as k, M or G.
 func Size(field func(*plan.Operation) *int64) Setter {
 	return func(c *CommandLine, value string) error {

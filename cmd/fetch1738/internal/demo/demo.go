@@ -104,7 +104,7 @@ func define(v *cli.Verb) func(context.Context) int {
 		d.run(ctx)
 		switch {
 		case d.out.err != nil:
-			return v.Fail(exit.Write, "%v", d.out.err)
+			return v.FailOutput(d.out.err)
 		case d.failures > 0:
 			return v.Fail(1, "%d steps failed", d.failures)
 		}

@@ -66,14 +66,19 @@ type dialogue struct {
 	mu     sync.Mutex
 	more   sync.Cond
 	text   []byte // received, and not matched by the script yet
-	over   bool   // nothing more is received
-	broken bool   // because of an error
-	mine   bool   // this side has closed the connection
-	fault  error  // why, or nil
+	said   []byte // the end of what was received
+	sent   []string
+	over   bool  // nothing more is received
+	broken error // because of this error, or nil
+	mine   bool  // this side has closed the connection
+	fault  error // why, or nil
 }
 
 // maxUnexpected is how many received bytes are kept for the script.
 const maxUnexpected = 1 << 20
+
+// maxSaid is how many bytes are kept of what the server has said, for messages.
+const maxSaid = 4 << 10
 
 // Converse conducts a session to its end, with the input of a script, of a user at a
 // terminal, or of standard input.
@@ -143,12 +148,16 @@ func (d *dialogue) Read(p []byte) (int, error) {
 	if d.Op.Telnet.Script != nil {
 		d.text = append(d.text, p[:n]...)
 		d.text = d.text[max(0, len(d.text)-maxUnexpected):]
+		d.said = append(d.said, p[:n]...)
+		d.said = d.said[max(0, len(d.said)-maxSaid):]
 	}
 	if err != nil {
 		if d.mine && !errors.Is(err, fetch.ErrTooLarge) {
 			err = io.EOF
 		}
-		d.over, d.broken = true, err != io.EOF
+		if d.over = true; err != io.EOF {
+			d.broken = err
+		}
 	}
 	d.more.Broadcast()
 	if d.autoLogin != nil && n > 0 {
@@ -203,7 +212,9 @@ func (d *dialogue) relay(ctx context.Context) (done bool, err error) {
 	case n == 0:
 		return true, nil
 	}
-	d.quiet(client.IdleTime, d.timeout(client.IdleTime, "no data after the end of the input"))
+	if limit := client.IdleTime(&d.Op.Connect); limit > 0 {
+		d.quiet(limit, d.timeout(limit, "no data after the end of the input (--idle-timeout SECONDS changes that)"))
+	}
 	return false, nil
 }
 

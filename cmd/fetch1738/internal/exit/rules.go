@@ -98,7 +98,7 @@ var opsByKind = []fetch.Op{
 	fetch.OpExplain, fetch.OpResolve, "greeting", "init", fetch.OpAccess, fetch.OpAttributes, fetch.OpUpdate, fetch.OpReplace,
 	fetch.OpUpload, fetch.OpFetch, fetch.OpFollow, fetch.OpGateway, fetch.OpSend, fetch.OpTransfer, fetch.OpOpen, fetch.OpSeek,
 	fetch.OpClose, fetch.OpList, "union", fetch.OpMatch, "choose", "query", "search", "retrieve",
-	"CCC", "PWD", "FEAT", "MDTM",
+	"CCC", "PWD", "FEAT", "MLST", "MDTM",
 	"CAPABILITIES", "MODE", "AUTHINFO", "GROUP", "LISTGROUP", "OVER", "XOVER", "XPAT", "STAT", "ARTICLE",
 	"EHLO", "MAIL", "RCPT", "DATA", "GET", "HEAD", "PUT", "MOVE", "MKCOL", "PROPFIND", "GET-OBJECT-INFO",
 }

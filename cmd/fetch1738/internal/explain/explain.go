@@ -73,11 +73,11 @@ func define(v *cli.Verb) func(context.Context) int {
 				code = e.code()
 			}
 			if err := x.show(w, e); err != nil {
-				return v.Fail(exit.Write, "%v", err)
+				return v.FailOutput(err)
 			}
 		}
 		if err := w.Flush(); err != nil {
-			return v.Fail(exit.Write, "%v", err)
+			return v.FailOutput(err)
 		}
 		return code
 	}

@@ -72,11 +72,11 @@ func define(v *cli.Verb) func(context.Context) int {
 			case errors.As(err, &bad):
 				code = v.Fail(exit.Read, "%v", bad)
 			case err != nil:
-				return v.Fail(exit.Write, "%v", err)
+				return v.FailOutput(err)
 			}
 		}
 		if err := w.Flush(); err != nil {
-			return v.Fail(exit.Write, "%v", err)
+			return v.FailOutput(err)
 		}
 		return code
 	}

@@ -56,7 +56,7 @@ func (o *options) desktop(ctx context.Context, v *cli.Verb) int {
 		}
 	}
 	if err := out.Err(); err != nil {
-		return v.Fail(exit.Write, "%v", err)
+		return v.FailOutput(err)
 	}
 	return exit.OK
 }

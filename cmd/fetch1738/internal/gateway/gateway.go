@@ -207,7 +207,7 @@ func (o *options) serve(ctx context.Context, v *cli.Verb) int {
 	s := newServer(o.shown(h, shown), shown, time.Duration(o.exitIdle)*time.Second)
 	if _, err := fmt.Fprintln(v.Std.Out, o.url(at, port, token)); err != nil {
 		closeAll(listeners)
-		return v.Fail(exit.Write, "%v", err)
+		return v.FailOutput(err)
 	}
 	if !at[0].Addr().IsLoopback() {
 		v.Std.Warn("other hosts can connect, and the connections are not encrypted")

@@ -4,8 +4,6 @@ package get
 import (
 	"context"
 	"fmt"
-	"os/signal"
-	"syscall"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/cli"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/client"
@@ -54,8 +52,6 @@ func Run(ctx context.Context, args []string, std stdio.Streams, verbs Verbs) int
 		fmt.Fprintf(shown.Err, "fetch1738: (%d) %s\n", exit.Usage, text)
 		return exit.Usage
 	}
-	// A closed pipe is a write error like any other.
-	signal.Ignore(syscall.SIGPIPE)
 	perform := inTurn
 	if c.Global.Parallel.On {
 		perform = atOnce

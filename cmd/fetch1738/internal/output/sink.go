@@ -226,7 +226,7 @@ func (s *Sink) blame(err error) error {
 	if errors.Is(err, archive.ErrNotRecorded) {
 		return err
 	}
-	for _, errno := range []syscall.Errno{syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG, syscall.EPIPE, syscall.EBADF} {
+	for _, errno := range append(stdio.ClosedPipe(), syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG, syscall.EBADF) {
 		if errors.Is(err, errno) {
 			if s.Path == "" {
 				return stdio.OutputError(errno)

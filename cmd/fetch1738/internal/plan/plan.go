@@ -141,6 +141,7 @@ type Policy struct {
 // Connect says how to connect to servers.
 type Connect struct {
 	Timeout time.Duration // 0 for the default
+	Idle    time.Duration // how long a server may be silent; 0 for the default, negative for no limit
 	HAProxy HAProxy
 	Dialer  dial.Dialer
 }

@@ -65,8 +65,7 @@ func hints() []hint {
 		{0, isVerb, func(t *told) string { return verbHint(t.reporter.Verbs, t.URL) }},
 		{exit.NoSuchHost, isWord, nameVerbs},
 		{0, lacksColon, nameColon},
-		{exit.BadURL, namesNewsServer, always("a news URL names no server; use nntp://HOST/GROUP, or --news-server HOST with news:GROUP")},
-		{exit.BadURL, lacksGroup, always("to list the groups of a server: --news-server HOST 'news:*'")},
+		{exit.BadURL, namesNewsServer, always("a news URL names no server; use nntp://HOST/ or nntp://HOST/GROUP, or --news-server HOST with news:GROUP")},
 		{exit.BadURL, globFails, always("{} and [] in a URL expand to several URLs; with -g they do not, and [a-z] is a wildcard for one character of a file name")},
 		{exit.Refused, func(_ *told, e *fetch.Error) bool { return e.Op == fetch.OpGateway }, always("use --gateway-login to send the login to the gateway")},
 		{exit.Proxy, resolvesForProxy, always("use --socks5-hostname, or socks5h:// in the proxy's URL, to have the proxy look up names")},
@@ -175,11 +174,6 @@ func nameGuess(t *told) string {
 
 func namesNewsServer(t *told, _ *fetch.Error) bool {
 	return t.Locator == nil && strings.HasPrefix(t.URL, "news://")
-}
-
-func lacksGroup(t *told, _ *fetch.Error) bool {
-	rest, found := strings.CutPrefix(t.URL, "nntp://")
-	return found && t.Locator == nil && strings.Count(strings.TrimSuffix(rest, "/"), "/") == 0
 }
 
 func lacksTerminal(_ *told, e *fetch.Error) bool { return errors.Is(e, term.ErrNoTerminal) }

@@ -22,6 +22,7 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/transfer"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/internal/file/disk"
+	"github.com/fetch1738/fetch1738/internal/wire"
 )
 
 // A Reporter shows transfers. It implements transfer.Events. Other output goes to its
@@ -216,7 +217,7 @@ func (r *Reporter) complain(t *told) {
 	case t.code == exit.Interrupted:
 		sayKept(t)
 	default:
-		fmt.Fprintf(r.Err, "fetch1738: (%d) %s%s\n", t.code, message(t.Err), t.more)
+		r.Complain(t.Err, fmt.Sprintf("fetch1738: (%d) %s%s%s", t.code, message(t.Err), limitOption(t), t.more))
 		if !t.Op.Silent {
 			showHint(t)
 		}
@@ -226,10 +227,31 @@ func (r *Reporter) complain(t *told) {
 	}
 }
 
+// limitOption names the option that sets the time limit of a failure, or "".
+func limitOption(t *told) string {
+	late, ok := errors.AsType[*wire.TimeoutError](t.Err)
+	if !ok {
+		return ""
+	}
+	o, known := &t.Op.Connect, new(fetch.Error)
+	errors.As(t.Err, &known)
+	connects := known.Op == fetch.OpConnect || known.Op == fetch.OpTLS || known.Op == fetch.OpProxyConnect
+	switch late.Limit { // other limits have no option
+	case cmp.Or(o.Timeout, fetch.Limits{}.WithDefaults().Connect):
+		if connects || late.Limit != client.IdleTime(o) {
+			return " (--connect-timeout SECONDS changes that)"
+		}
+		fallthrough
+	case client.IdleTime(o):
+		return " (--idle-timeout SECONDS changes that)"
+	}
+	return ""
+}
+
 // Misused prints an error of the command line. It returns the exit code.
 func (r *Reporter) Misused(err error) int {
 	if kind := localerr.KindOf(err); kind != 0 && kind != localerr.Usage {
-		fmt.Fprintf(r.Err, "fetch1738: (%d) %s\n", exit.Of(kind), stdio.Line(err.Error()))
+		r.Complain(err, fmt.Sprintf("fetch1738: (%d) %s", exit.Of(kind), stdio.Line(err.Error())))
 		return exit.Of(kind)
 	}
 	fmt.Fprintf(r.Err, "fetch1738: %s\n", stdio.Line(err.Error()))

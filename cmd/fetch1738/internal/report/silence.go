@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"strconv"
 	"sync"
 	"time"
@@ -26,6 +27,7 @@ const silenceTime = 5 * time.Second
 type silence struct {
 	limits plan.Limits
 	dial   time.Duration     // limit of the time to connect; 0 means the default
+	idle   time.Duration     // limit of the wait for an answer; negative means none
 	ctx    context.Context   // of what waits
 	say    func(text string) // is not called after stop, or after the end of ctx
 
@@ -45,7 +47,7 @@ func (r *Reporter) silence(ctx context.Context, t *transfer.Result) *silence {
 	if t.Op.Silent || !term.IsTerminal(r.Err) || t.Locator.Scheme() == "telnet" {
 		return nil
 	}
-	return &silence{ctx: ctx, limits: t.Op.Limits, dial: t.Op.Connect.Timeout, told: make(map[bool]bool), say: func(text string) {
+	return &silence{ctx: ctx, limits: t.Op.Limits, dial: t.Op.Connect.Timeout, idle: client.IdleTime(&t.Op.Connect), told: make(map[bool]bool), say: func(text string) {
 		if _, told := r.silent.LoadOrStore(text, true); !told { // by another transfer of -Z
 			fmt.Fprintf(r.Err, "fetch1738: %s\n", stdio.Line(text))
 		}
@@ -140,18 +142,21 @@ func (s *silence) tell(wait int) {
 	}
 	s.told[s.dialing] = true
 	if s.dialing {
-		s.say(fmt.Sprintf("no connection to %s after %v seconds; gives up after %s", s.server, silenceTime.Seconds(), s.limit(cmp.Or(s.dial, fetch.Limits{}.WithDefaults().Connect), "--connect-timeout SECONDS changes that")))
+		s.say(fmt.Sprintf("no connection to %s after %v seconds; %s", s.server, silenceTime.Seconds(), s.limit(cmp.Or(s.dial, fetch.Limits{}.WithDefaults().Connect), "--connect-timeout SECONDS changes that")))
 		return
 	}
-	limit, option := client.ReplyTime, "-m SECONDS gives up earlier"
+	limit, option := s.idle, "--idle-timeout SECONDS changes that"
+	if limit < 0 {
+		limit = math.MaxInt64
+	}
 	if !s.asked && s.dial > 0 && s.dial < limit {
 		limit, option = s.dial, "--connect-timeout"
 	}
-	s.say(fmt.Sprintf("connected, but %s has sent nothing for %v seconds; gives up after %s", s.server, silenceTime.Seconds(), s.limit(limit, option)))
+	s.say(fmt.Sprintf("connected, but %s has sent nothing for %v seconds; %s", s.server, silenceTime.Seconds(), s.limit(limit, option)))
 }
 
-// limit names the limit of a wait, and the option that changes it: that of the wait, -y or -m, whichever
-// comes first.
+// limit says when a wait ends, and the option that changes it: that of the wait, -y or -m, whichever
+// comes first. The limit math.MaxInt64 means none.
 func (s *silence) limit(wait time.Duration, option string) string {
 	if l := s.limits; l.Speed > 0 || l.SpeedTime > 0 {
 		if slow := time.Duration(cmp.Or(l.SpeedTime, 30)) * time.Second; !s.dialing && slow < wait {
@@ -161,5 +166,8 @@ func (s *silence) limit(wait time.Duration, option string) string {
 	if all := s.limits.Time; all > 0 && all < wait {
 		wait, option = all, "-m"
 	}
-	return strconv.FormatFloat(wait.Seconds(), 'f', -1, 64) + " seconds (" + option + ")"
+	if wait == math.MaxInt64 {
+		return "waits without a limit"
+	}
+	return "gives up after " + strconv.FormatFloat(wait.Seconds(), 'f', -1, 64) + " seconds (" + option + ")"
 }

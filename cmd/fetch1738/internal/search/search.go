@@ -33,7 +33,7 @@ Searches, archie and other indexes are found at these URLs:
   wais://HOST/DATABASE     a WAIS database
   nntp://HOST/GROUP        subjects and authors of a newsgroup, also news:GROUP;
                            results have all words
-  news:*                   names and descriptions of newsgroups
+  nntp://HOST/             names and descriptions of newsgroups, also news:*
   prospero://HOST          an archie server: files whose names contain WORD
 
   $ fetch1738 search gopher://gopher.example.org/7/find gopher history
@@ -195,7 +195,7 @@ func (q *query) search(ctx context.Context) error {
 		}
 	case *locator.News, *locator.NNTP:
 		if client.IsArticle(l) {
-			return localerr.Usagef("%s is an article; use the URL of a newsgroup, or news:*", l.Redacted())
+			return localerr.Usagef("%s is an article; use the URL of a newsgroup, nntp://HOST/ or news:*", l.Redacted())
 		}
 		q.matchNews(req)
 		isHit = q.fits

@@ -33,7 +33,7 @@ func (o *options) serveArchive(ctx context.Context) int {
 	proxy := ""
 	for _, s := range served {
 		if _, err := fmt.Fprintf(o.Std.Out, "%s/\t%s\n", s.URL, stdio.Line(s.Site.String())); err != nil {
-			return o.Fail(exit.Write, "%v", err)
+			return o.FailOutput(err)
 		}
 		if s.Site.Scheme == "http" || s.Site.Scheme == "https" {
 			proxy = s.URL

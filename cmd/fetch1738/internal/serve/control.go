@@ -115,7 +115,7 @@ func (o *options) answer(ctx context.Context, l net.Listener, api *control.API) 
 		_, err = fmt.Fprintf(o.Std.Out, "%s\n", first)
 	}
 	if err != nil {
-		return o.Fail(exit.Write, "%v", err)
+		return o.FailOutput(err)
 	}
 	select {
 	case <-ctx.Done():

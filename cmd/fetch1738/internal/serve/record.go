@@ -98,7 +98,7 @@ func (o *options) show(ctx context.Context, urls []string) int {
 			u += "/"
 		}
 		if _, err := fmt.Fprintln(o.Std.Out, u); err != nil {
-			return o.Fail(exit.Write, "%v", err)
+			return o.FailOutput(err)
 		}
 	}
 	o.announce()

@@ -175,7 +175,7 @@ func (o *options) serve(ctx context.Context, addrs map[string]string) int {
 		}
 		running = append(running, srv)
 		if _, err := fmt.Fprintf(o.Std.Out, "%s/\n", srv.URL); err != nil {
-			return o.Fail(exit.Write, "%v", err)
+			return o.FailOutput(err)
 		}
 	}
 	o.announce()

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"runtime"
+	"slices"
 	"sync"
 	"syscall"
 
@@ -21,6 +23,24 @@ func OutputError(err error) error {
 		err = path.Err
 	}
 	return localerr.Errorf(localerr.Output, "write standard output: %w", err)
+}
+
+// Unread reports whether err is that standard output is a pipe which nobody reads any more, as after
+// "| head -1". The program then ends without a message, as others do.
+func Unread(err error) bool {
+	cause, ok := errors.AsType[syscall.Errno](err)
+	return ok && localerr.KindOf(err) == localerr.Output && slices.Contains(ClosedPipe(), cause)
+}
+
+// ClosedPipe returns the errors of a write to a pipe which nobody reads any more.
+func ClosedPipe() []syscall.Errno { return closedPipe(runtime.GOOS) }
+
+// closedPipe is ClosedPipe of a system. On Windows, syscall.EPIPE is an error of Go only.
+func closedPipe(goos string) []syscall.Errno {
+	if goos == "windows" {
+		return []syscall.Errno{109, 232} // ERROR_BROKEN_PIPE, ERROR_NO_DATA
+	}
+	return []syscall.Errno{syscall.EPIPE}
 }
 
 // A Checked is a writer that keeps its first error and then writes nothing.

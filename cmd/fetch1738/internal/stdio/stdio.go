@@ -32,6 +32,14 @@ func (s Streams) Warn(format string, args ...any) {
 	fmt.Fprintf(s.Err, "fetch1738: warning: %s\n", Line(fmt.Sprintf(format, args...)))
 }
 
+// Complain writes the message of a failure to Err, unless the failure is that nobody reads standard
+// output any more.
+func (s Streams) Complain(err error, message string) {
+	if !Unread(err) {
+		fmt.Fprintln(s.Err, message)
+	}
+}
+
 // Line returns text, which may come from a server, as one printable line.
 func Line(text string) string { return term.SafeLine(text, MaxMessage) }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
+	"github.com/fetch1738/fetch1738/internal/file/filename"
 	"github.com/fetch1738/fetch1738/internal/file/resume"
 	"github.com/fetch1738/fetch1738/internal/file/segments"
 	"github.com/fetch1738/fetch1738/internal/text/charset"
@@ -108,11 +109,14 @@ func (a *attempt) nameFile(res *fetch.Resource) (skip bool, err error) {
 }
 
 // nameByServer gives the file the name in the HTTP response, for -J, or else the name of the link
-// that --number has picked.
+// that --number has picked, which may be a title.
 func nameByServer(place *output.Place, sink *output.Sink, picked string, res *fetch.Resource) error {
 	name, o := picked, &place.Op.Output
 	if !place.Destination.Remote || !o.RemoteHeaderName && name == "" {
 		return nil
+	}
+	if name != "" {
+		name = filename.WithSuffix(name, output.DecodedName(res.Locator, ""), res.MediaType)
 	}
 	if info, ok := res.Info.(*fetchhttp.Info); ok && o.RemoteHeaderName {
 		name = cmp.Or(output.HeaderName(info.Header), name)

@@ -17,6 +17,7 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/localerr"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/output"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/internal/pace"
@@ -163,7 +164,10 @@ func (p *pool) turn(ctx context.Context, t *queued) *queued {
 		failed = p.last.Err
 	}
 	if endsRun(p.global, failed) {
-		p.abort(errAborted)
+		if !stdio.Unread(failed) {
+			failed = errAborted
+		}
+		p.abort(failed)
 	}
 	next := p.start(ctx)
 	if next == nil && p.running == 0 {
@@ -295,8 +299,12 @@ func (p *pool) perform(ctx context.Context, t *queued) {
 	if t.Err == nil {
 		t.perform(p.widening(ctx, t))
 	}
-	if errors.Is(t.Err, fetch.ErrCanceled) && context.Cause(ctx) == errAborted {
+	switch cause := context.Cause(ctx); {
+	case !errors.Is(t.Err, fetch.ErrCanceled):
+	case cause == errAborted:
 		t.Err = localerr.New(localerr.Aborted, errAborted)
+	case stdio.Unread(cause):
+		t.Err = cause // of this transfer too
 	}
 	if !t.crowded {
 		p.engine.end(t.Transfer)

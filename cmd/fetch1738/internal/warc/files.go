@@ -50,7 +50,7 @@ func (o *options) each(ctx context.Context, args []string, work func(name string
 		case ctx.Err() != nil:
 			return exit.OfSignal(ctx)
 		case out.Err() != nil:
-			return o.Fail(exit.Write, "%v", out.Err())
+			return o.FailOutput(out.Err())
 		default:
 			code = o.failed(name, err)
 		}

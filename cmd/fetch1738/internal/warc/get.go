@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"strconv"
 	"strings"
@@ -29,21 +30,29 @@ func (o *options) get(ctx context.Context, args []string) int {
 		return o.Complain("--head and --record exclude each other")
 	}
 	name := args[0]
-	file, err := os.Open(name)
-	if err != nil {
-		return o.Fail(exit.Read, "%v", err)
+	search := o.inFile
+	if info, err := os.Stat(name); err == nil && info.IsDir() || strings.HasSuffix(strings.ToLower(name), ".wacz") {
+		if _, err := strconv.ParseInt(args[1], 10, 64); err == nil {
+			return o.Complain("get: %s has no OFFSET: it is not a WARC file", name)
+		}
+		search = o.inArchive
 	}
-	defer file.Close()
-	rec, err := o.find(ctx, file, args[1])
+	rec, files, err := search(ctx, name, args[1])
+	if files != nil {
+		defer files.Close()
+	}
 	out := stdio.CheckOutput(o.Std.Out)
 	if err == nil {
 		err = o.write(out, rec)
 	}
+	damage, damaged := errors.AsType[*archives.DamageError](err)
 	switch {
 	case ctx.Err() != nil:
 		return exit.OfSignal(ctx)
+	case damaged:
+		return o.damaged(damage)
 	case out.Err() != nil:
-		return o.Fail(exit.Write, "%v", out.Err())
+		return o.FailOutput(out.Err())
 	case errors.Is(err, errNoRecord):
 		return o.Fail(exit.NotFound, "%s: %v", name, err)
 	case err != nil && !errors.Is(err, fetch.ErrTruncated):
@@ -52,6 +61,37 @@ func (o *options) get(ctx context.Context, args []string) int {
 		return o.Fail(exit.Partial, "%s: the document was not received completely (%s)", name, rec.Header.Get(warc.FieldTruncated))
 	}
 	return exit.OK
+}
+
+// inArchive returns the record of a URL in an archive of several files, and what closes its file.
+func (o *options) inArchive(ctx context.Context, name, url string) (*warc.Record, io.Closer, error) {
+	a, err := archives.Open(ctx, name)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer a.Close() // its index; the file of the record stays open
+	c, err := a.Find(idn.URL(url), time.Time{})
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, cmp.Or(a.Damage(), errNoRecord)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	rec, file, err := a.Record(c)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("%w with content: %w", errNoRecord, err)
+	}
+	return rec, file, err
+}
+
+// inFile returns the record of a URL, or at an offset, in a file, and what closes the file.
+func (o *options) inFile(ctx context.Context, name, arg string) (*warc.Record, io.Closer, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	rec, err := o.find(ctx, file, arg)
+	return rec, file, err
 }
 
 var errNoRecord = errors.New("there is no document of this URL")

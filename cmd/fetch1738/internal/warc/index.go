@@ -53,7 +53,7 @@ func (o *options) index(ctx context.Context, files []string) int {
 		damage, damaged := errors.AsType[*archives.DamageError](err)
 		switch {
 		case to.Err() != nil:
-			return o.Fail(exit.Write, "%v", to.Err())
+			return o.FailOutput(to.Err())
 		case damaged:
 			code = o.damaged(damage)
 		case err != nil:

@@ -57,12 +57,12 @@ func (o *options) verify(ctx context.Context, args []string) int {
 		return code
 	case o.json:
 		if err := render.JSON(o.Std.Out, sum); err != nil {
-			return o.Fail(exit.Write, "%v", stdio.OutputError(err))
+			return o.FailOutput(err)
 		}
 	default:
 		text := fmt.Sprintf("%s, %s: %s, %s\n", count(int64(sum.Files), "file"), count(sum.Records, "record"), count(sum.Defects, "fault"), count(sum.Notes, "note"))
 		if _, err := io.WriteString(o.Std.Out, text); err != nil {
-			return o.Fail(exit.Write, "%v", stdio.OutputError(err))
+			return o.FailOutput(err)
 		}
 	}
 	if code == exit.OK && sum.Defects > 0 {

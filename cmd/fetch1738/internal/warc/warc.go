@@ -23,9 +23,9 @@ gzip members. Each line has the place, what is wrong, and what is right. A note 
 about something that is permitted. list prints a line for each record: offset,
 date, type, size, media type and URL. get writes the last document that the file
 has of a URL, or the one of the record at an offset, and compares it with its
-digest. index prints the index of the files in CDXJ, sorted; gateway and serve find
-it beside a file as FILE.cdxj, and in a folder as index.cdxj. With --wacz it packs
-the files and their index into one file.
+digest. It also takes a WACZ file. index prints the index of the files in CDXJ,
+sorted; gateway and serve find it beside a file as FILE.cdxj, and in a folder as
+index.cdxj. With --wacz it packs the files and their index into one file.
 
 The exit code is 0 if nothing is wrong, 1 if something is, 18 if a document was not
 received completely, 26 if a file cannot be read, and 78 if there is no such record.

@@ -181,6 +181,59 @@ func TestGet(t *testing.T) {
 	}
 }
 
+// TestGetFolder gets the last document of all files of a folder, or of those in a WACZ file, with and
+// without an index.
+func TestGetFolder(t *testing.T) {
+	folder := t.TempDir()
+	write := func(name, content string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(content), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("b.warc", text(warc.Response, "http://h/", "2", strings.Replace(hello, "hello", "first", 1)))
+	write("a.warc.gz", zipped(text(warc.Response, "http://h/", "5", hello), text(warc.Response, "http://h/x", "1", strings.Replace(hello, "hello", "other", 1))))
+	write("c.warc", text(warc.Revisit, "http://h/x", "3", "HTTP/1.1 304 Not Modified\r\n\r\n"))
+	wacz := filepath.Join(t.TempDir(), "all.wacz")
+	if code, _, errs := ran(t, "", "index", "--wacz", wacz, folder); code != 0 {
+		t.Fatal(errs)
+	}
+	for _, indexed := range []bool{false, true} {
+		if index := filepath.Join(folder, "index.cdxj"); indexed {
+			if code, _, errs := ran(t, "", "index", "-o", index, folder); code != 0 {
+				t.Fatal(errs)
+			}
+		}
+		for _, tc := range []struct {
+			args []string
+			code int
+			out  string // its end
+			errs string
+		}{
+			{[]string{folder, "http://h/"}, 0, "hello", ""},  // not that of the last file
+			{[]string{folder, "http://h/x"}, 0, "other", ""}, // the last one is a revisit, of another file
+			{[]string{"--head", folder, "http://h/"}, 0, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n", ""},
+			{[]string{"--record", folder, "http://h/x"}, 0, "\r\n\r\nother\r\n\r\n", ""},
+			{[]string{folder, "http://h/y"}, 78, "", "(78) warc: " + folder + ": there is no document of this URL"},
+			{[]string{folder, "0"}, 2, "", "has no OFFSET"},
+			{[]string{wacz, "http://h/"}, 0, "hello", ""},
+			{[]string{t.TempDir(), "http://h/"}, 26, "", "there are no WARC or WACZ files in the folder"},
+		} {
+			code, out, errs := ran(t, "", append([]string{"get"}, tc.args...)...)
+			if code != tc.code || !strings.HasSuffix(out, tc.out) || tc.out == "" && out != "" || !strings.Contains(errs, tc.errs) || (errs == "") != (tc.errs == "") {
+				t.Errorf("%q, with an index: %t: %d %q %q", tc.args, indexed, code, out, errs)
+			}
+		}
+	}
+	write("c.warc", "not WARC")
+	if code, out, errs := ran(t, "", "get", folder, "http://h/"); code != 0 || out != "hello" {
+		t.Errorf("with a damaged file: %d %q %q", code, out, errs)
+	}
+	if code, _, errs := ran(t, "", "get", folder, "http://h/y"); code != 1 || !strings.Contains(errs, "c.warc") {
+		t.Errorf("maybe in a damaged file: %d %q", code, errs)
+	}
+}
+
 // TestOutput checks the exit codes if the output cannot be written, and if the user interrupts.
 func TestOutput(t *testing.T) {
 	name := archive(t)
