@@ -11,8 +11,8 @@ import (
 // supports transfers that start at an offset (see Options.Ranges).
 const HeaderAcceptRanges = "Accept-ranges"
 
-// attributes requests size and time of a file, or the facts of a directory, in the directory. If SIZE and MDTM both fail, CWD checks whether the name
-// is that of a directory.
+// attributes requests size and time of a file, or the facts of a directory, in the directory. If SIZE
+// and MDTM both fail, CWD checks whether the name is that of a directory.
 func (a *access) attributes(s *session) (*fetch.Attributes, error) {
 	attr := &fetch.Attributes{Size: -1}
 	if a.name == "" {

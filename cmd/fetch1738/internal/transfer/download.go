@@ -234,6 +234,9 @@ func (a *attempt) attributes(ctx context.Context, req *fetch.Request) error {
 	if err != nil {
 		return err
 	}
+	if l, isFTP := req.Locator.(*locator.FTP); isFTP && l.Name == "" && head == "" && modified.IsZero() && len(a.Op.FTP.Quotes) == 0 {
+		a.Warn("the directory is there; the server says no more of it, because it does not support MLST")
+	}
 	a.Answer.Modified, a.Answer.ShownHead = modified, len(head)
 	a.Heads.Add(head)
 	return a.Sink.Take(strings.NewReader(head))
