@@ -34,7 +34,7 @@ import (
 
 const (
 	minRows        = 150
-	maxDifferences = 10
+	maxDifferences = 11
 	rowsAtOnce     = 8 // more than there are cores, because some of them wait
 	curlVersion    = "curl 7.88.1 "
 )
