@@ -12,6 +12,7 @@ import (
 	"github.com/fetch1738/fetch1738/gateway/internal/article"
 	"github.com/fetch1738/fetch1738/gateway/internal/place"
 	"github.com/fetch1738/fetch1738/gateway/internal/visible"
+	"github.com/fetch1738/fetch1738/internal/entry"
 	"github.com/fetch1738/fetch1738/internal/text/charset"
 	"github.com/fetch1738/fetch1738/internal/text/mime822"
 	"github.com/fetch1738/fetch1738/locator"
@@ -213,7 +214,7 @@ func (v newsPages) searchForm() *newsForm {
 	if v.req.native {
 		return nil
 	}
-	form := &newsForm{Words: visible.Name(v.req.query.Get("q")), Author: visible.Name(v.req.query.Get("author")), InGroup: !place.IsGroups(v.req.loc)}
+	form := &newsForm{Words: visible.Name(v.req.query.Get("q")), Author: visible.Name(v.req.query.Get("author")), InGroup: !entry.IsGroups(v.req.loc)}
 	form.Action, form.Hidden = v.req.linkTo(v.req.loc).Form()
 	return form
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/gateway/internal/article"
 	"github.com/fetch1738/fetch1738/gateway/internal/place"
+	"github.com/fetch1738/fetch1738/internal/entry"
 )
 
 // A groupPage is the data of the page of a newsgroup.
@@ -24,7 +25,7 @@ type groupPage struct {
 
 // group shows the articles of a newsgroup, the newest first, or all groups.
 func (v newsPages) group(res *fetch.Resource) error {
-	if place.IsGroups(v.req.loc) {
+	if entry.IsGroups(v.req.loc) {
 		return v.groups(res)
 	}
 	posts := v.posts(res.Items)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/gateway/internal/visible"
+	"github.com/fetch1738/fetch1738/internal/entry"
 	"github.com/fetch1738/fetch1738/internal/file/filename"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/transport"
@@ -82,25 +83,10 @@ func IsDocument(l locator.Locator) bool {
 		return l.Name != "" && l.Type != 'd'
 	case *locator.Gopher:
 		return !strings.ContainsRune("127", rune(l.Type)) && l.Type != 0 && (l.Plus == "" || l.Plus[0] == '+')
-	case *locator.News:
-		return l.MessageID != ""
-	case *locator.NNTP:
-		return l.Article != ""
 	case *locator.WAIS:
 		return l.Form == locator.WAISDocument
 	}
-	return false
-}
-
-// IsGroups reports whether a URL names the list of all newsgroups of a server.
-func IsGroups(l locator.Locator) bool {
-	switch l := l.(type) {
-	case *locator.News:
-		return l.All
-	case *locator.NNTP:
-		return l.Group == ""
-	}
-	return false
+	return entry.IsArticle(l)
 }
 
 // FileName is a name for a document in a file, or empty.
@@ -164,7 +150,7 @@ func Filled(l locator.Locator) bool {
 
 // Heading is the decoded path of a URL, or its server if it has no path.
 func Heading(l locator.Locator) string {
-	if IsGroups(l) {
+	if entry.IsGroups(l) {
 		return "Newsgroups"
 	}
 	switch l := l.(type) {

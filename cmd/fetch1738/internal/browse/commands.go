@@ -12,6 +12,7 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/cli"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/explain"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/render"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/internal/text/hypertext"
 	"github.com/fetch1738/fetch1738/internal/urls/typed"
@@ -135,7 +136,7 @@ func (s *session) entry(word string) (link, error) {
 	list := s.current().links
 	if n, err := strconv.Atoi(word); err == nil {
 		if n < 1 || n > len(list) {
-			return link{}, fmt.Errorf("there is no link %d; this page has %s", n, count(len(list), "link"))
+			return link{}, fmt.Errorf("there is no link %d; this page has %s", n, stdio.Count(len(list), "link"))
 		}
 		return list[n-1], nil
 	}
@@ -226,7 +227,7 @@ func back(_ context.Context, s *session, args []string) error {
 	if len(args) > 0 {
 		var err error
 		if n, err = strconv.Atoi(args[0]); err != nil || n < 1 || n > len(s.pages) {
-			return fmt.Errorf("there is no page %s in history, which has %s", args[0], count(len(s.pages), "page"))
+			return fmt.Errorf("there is no page %s in history, which has %s", args[0], stdio.Count(len(s.pages), "page"))
 		}
 	}
 	if n < 1 {

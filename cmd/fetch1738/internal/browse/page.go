@@ -19,6 +19,7 @@ import (
 	"github.com/fetch1738/fetch1738/fetch/ftp"
 	"github.com/fetch1738/fetch1738/fetch/gopher"
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
+	"github.com/fetch1738/fetch1738/internal/entry"
 	"github.com/fetch1738/fetch1738/internal/text/charset"
 	"github.com/fetch1738/fetch1738/internal/text/mime822"
 	"github.com/fetch1738/fetch1738/locator"
@@ -79,7 +80,7 @@ func (s *session) open(ctx context.Context, l link) (*page, error) {
 	switch {
 	case res.Kind == fetch.KindQuery:
 		p.search, p.kind = true, "search"
-	case client.IsNews(res.Locator) && res.Items != nil:
+	case entry.IsNews(res.Locator) && res.Items != nil:
 		p.kind = "news"
 	}
 	switch {
@@ -263,13 +264,13 @@ func (p *page) heading(lines int) string {
 		text += fmt.Sprintf(", search for %q", p.words)
 	}
 	if p.items != nil {
-		text += ", " + count(len(p.links), "item")
+		text += ", " + stdio.Count(len(p.links), "item")
 	} else {
 		if !p.isAbout {
-			text += ", " + count(lines, "line")
+			text += ", " + stdio.Count(lines, "line")
 		}
 		if len(p.links) > 0 {
-			text += ", " + count(len(p.links), "link")
+			text += ", " + stdio.Count(len(p.links), "link")
 		}
 	}
 	if p.err != nil {
@@ -288,14 +289,6 @@ func (p *page) title() string {
 		text += fmt.Sprintf(", search for %q", p.words)
 	}
 	return stdio.Line(text)
-}
-
-// count returns a number with its unit.
-func count(n int, unit string) string {
-	if n != 1 {
-		unit += "s"
-	}
-	return fmt.Sprintf("%d %s", n, unit)
 }
 
 // format returns the lines of a page, safe to show, and sets its links.

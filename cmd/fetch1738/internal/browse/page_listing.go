@@ -33,7 +33,7 @@ func (p *page) formatItems(columns int) []string {
 			number = strconv.Itoa(p.addItem(&it))
 		}
 		line := list.Line(&it, number)
-		if listing.IsArticle(&it) {
+		if entry.IsArticle(it.Locator) {
 			if columns < wide { // there is no room for columns
 				line = p.formatArticle(&it)
 			}

@@ -15,6 +15,7 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/term"
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/entry"
 	"github.com/fetch1738/fetch1738/internal/netrc"
 	"github.com/fetch1738/fetch1738/locator"
 )
@@ -102,7 +103,7 @@ func (n *Network) credentials(ctx context.Context, c fetch.Challenge) (locator.L
 	if t == nil {
 		return locator.Login{}, errors.New("no login is available")
 	}
-	if IsNews(c.Locator) {
+	if entry.IsNews(c.Locator) {
 		return t.newsLogin(ctx, c)
 	}
 	if !c.Account && c.User == "" {

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/entry"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -19,7 +20,7 @@ func SaysTooMany(l locator.Locator, e *fetch.Error) bool {
 		return true
 	case e.Code == 421: // FTP: "Service not available, closing control connection"
 		return true
-	case IsNews(l):
+	case entry.IsNews(l):
 		return (e.Code == 400 || e.Code == 502) && saysSo
 	}
 	return e.Code == 530 && saysSo

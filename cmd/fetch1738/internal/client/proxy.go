@@ -17,6 +17,7 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
 	"github.com/fetch1738/fetch1738/fetch/proxy"
+	"github.com/fetch1738/fetch1738/internal/entry"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -216,7 +217,7 @@ func (c *connections) asks(t fetch.Target) bool {
 // one is returned as it is.
 func Via(o *plan.Operation, l locator.Locator) string {
 	scheme := l.Scheme()
-	if IsNews(l) {
+	if entry.IsNews(l) {
 		scheme = "nntp"
 	}
 	text, _ := proxyText(&o.Proxy, scheme)

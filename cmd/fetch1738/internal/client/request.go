@@ -14,6 +14,7 @@ import (
 	"github.com/fetch1738/fetch1738/fetch/gopher"
 	"github.com/fetch1738/fetch1738/fetch/nntp"
 	"github.com/fetch1738/fetch1738/fetch/wais"
+	"github.com/fetch1738/fetch1738/internal/entry"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -27,7 +28,7 @@ func Request(o *plan.Operation, l locator.Locator) (*fetch.Request, error) {
 		return nil, localerr.Usagef("-r, --range: only HTTP supports several ranges")
 	}
 	switch {
-	case IsNews(l):
+	case entry.IsNews(l):
 		options, err := newsOptions(o)
 		if err != nil {
 			return nil, err
@@ -128,37 +129,6 @@ func FTPOptions(o *plan.Operation) *ftp.Options {
 func IsHTTP(l locator.Locator) bool {
 	_, ok := l.(*locator.HTTP)
 	return ok
-}
-
-// IsNews reports whether l is fetched by NNTP.
-func IsNews(l locator.Locator) bool {
-	switch l.(type) {
-	case *locator.News, *locator.NNTP:
-		return true
-	}
-	return false
-}
-
-// IsGroup reports whether l is a newsgroup.
-func IsGroup(l locator.Locator) bool {
-	switch l := l.(type) {
-	case *locator.News:
-		return l.Group != ""
-	case *locator.NNTP:
-		return l.Group != "" && l.Article == ""
-	}
-	return false
-}
-
-// IsArticle reports whether l is an article of a newsgroup.
-func IsArticle(l locator.Locator) bool {
-	switch l := l.(type) {
-	case *locator.News:
-		return l.MessageID != ""
-	case *locator.NNTP:
-		return l.Article != ""
-	}
-	return false
 }
 
 // LoginOf returns the login of l, or nil.

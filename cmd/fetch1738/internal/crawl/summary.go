@@ -53,7 +53,7 @@ func sentence(sum crawl.Summary, now int, took time.Duration) string {
 	if !sum.Complete {
 		parts[0] = "not complete"
 	}
-	fetched := fmt.Sprintf("%s, %d bytes, from %s", count(sum.Documents, "document"), sum.Octets, count(sum.Hosts, "host"))
+	fetched := fmt.Sprintf("%s, %d bytes, from %s", stdio.Count(sum.Documents, "document"), sum.Octets, stdio.Count(sum.Hosts, "host"))
 	if now != sum.Documents {
 		fetched += fmt.Sprintf("; this run fetched %d", now)
 	}
@@ -75,7 +75,7 @@ func sentence(sum crawl.Summary, now int, took time.Duration) string {
 		if n > fewHosts {
 			names = append(names, "…")
 		}
-		parts = append(parts, fmt.Sprintf("%s given up: %s", count(n, "host"), strings.Join(names, ", ")))
+		parts = append(parts, fmt.Sprintf("%s given up: %s", stdio.Count(n, "host"), strings.Join(names, ", ")))
 	}
 	return strings.Join(parts, "; ")
 }
@@ -97,15 +97,7 @@ func counts(of map[crawl.Reason]int, as []why, what string) []string {
 		return nil
 	case len(reasons) == 1:
 		_, reason, _ := strings.Cut(reasons[0], " ")
-		return []string{fmt.Sprintf("%s %s (%s)", count(all, "link"), what, reason)}
+		return []string{fmt.Sprintf("%s %s (%s)", stdio.Count(all, "link"), what, reason)}
 	}
-	return []string{fmt.Sprintf("%s %s (%s)", count(all, "link"), what, strings.Join(reasons, ", "))}
-}
-
-// count returns a number with its noun.
-func count(n int, noun string) string {
-	if n != 1 {
-		noun += "s"
-	}
-	return fmt.Sprintf("%d %s", n, noun)
+	return []string{fmt.Sprintf("%s %s (%s)", stdio.Count(all, "link"), what, strings.Join(reasons, ", "))}
 }

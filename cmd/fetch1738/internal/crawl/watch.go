@@ -93,7 +93,7 @@ func (w *watch) line(progress.Totals) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	text := fmt.Sprintf("%s, %d not fetched, %d to come, %s given up, %s",
-		count(w.documents, "document"), w.failed, w.left, count(w.dead, "host"), progress.Amount(w.octets))
+		stdio.Count(w.documents, "document"), w.failed, w.left, stdio.Count(w.dead, "host"), progress.Amount(w.octets))
 	if w.waits.Next.IsZero() {
 		return text
 	}

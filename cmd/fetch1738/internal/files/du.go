@@ -153,7 +153,7 @@ func (o sizer) duBelow(ctx context.Context, at locator.Locator, first *directory
 				o.printUsage(&last)
 			}
 			if path == "" && last.Unknown > 0 {
-				o.failAt(at, localerr.Errorf(localerr.Listing, "%s: the server states no size of %s", at.Redacted(), count(last.Unknown, "file")))
+				o.failAt(at, localerr.Errorf(localerr.Listing, "%s: the server states no size of %s", at.Redacted(), stdio.Count(last.Unknown, "file")))
 			}
 		},
 	})

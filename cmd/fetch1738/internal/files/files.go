@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
-	"strings"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/cli"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/client"
@@ -130,15 +129,4 @@ func own(short, long, help string, field *bool) curl.Option {
 // verbose returns -v, which names paths. Given twice it is that of curl, too.
 func verbose(help string) curl.Option {
 	return curl.Option{Short: "v", Long: "verbose", Groups: "files", Help: help + "; -vv also shows the conversation", Set: curl.SetVerbosity, Curl: curl.Own}
-}
-
-// count returns a number with its unit.
-func count(n int, unit string) string {
-	switch {
-	case n == 1:
-		return "1 " + unit
-	case strings.HasSuffix(unit, "y"):
-		unit = strings.TrimSuffix(unit, "y") + "ie"
-	}
-	return fmt.Sprintf("%d %ss", n, unit)
 }

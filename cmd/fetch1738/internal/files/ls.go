@@ -270,7 +270,7 @@ func (o lister) print(path string, it *fetch.Item) {
 	}
 	name := *it
 	switch name.Name = path; {
-	case listing.IsArticle(it), kindOf(it) == isLink:
+	case entry.IsArticle(it.Locator), kindOf(it) == isLink:
 	case it.Kind == fetch.KindDirectory || it.Kind == fetch.KindMenu:
 		name.Name = strings.TrimSuffix(path, "/") + "/"
 	}

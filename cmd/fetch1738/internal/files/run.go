@@ -55,11 +55,11 @@ func amount(files, directories int) string {
 	case files == 0 && directories == 0:
 		return "nothing"
 	case directories == 0:
-		return count(files, "file")
+		return stdio.Count(files, "file")
 	case files == 0:
-		return count(directories, "directory")
+		return stdio.Count(directories, "directory")
 	}
-	return count(files, "file") + " and " + count(directories, "directory")
+	return stdio.Count(files, "file") + " and " + stdio.Count(directories, "directory")
 }
 
 // An operand is one URL of the command line.
@@ -223,7 +223,7 @@ func (r *run) line(progress.Totals) string {
 	if total := r.total.Load(); total > 0 {
 		return fmt.Sprintf("%d of %d deleted", r.done.files.Load()+r.done.directories.Load(), total)
 	}
-	return fmt.Sprintf("%s listed", count(int(r.listed.Load()), "entry"))
+	return fmt.Sprintf("%s listed", stdio.Count(r.listed.Load(), "entry"))
 }
 
 // interrupted says what was done before the end of the run, or "".

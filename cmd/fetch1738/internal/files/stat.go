@@ -126,7 +126,7 @@ func (o viewer) show(it *fetch.Item, advice string) {
 	}
 	line("kind", kind)
 	if it.Size >= 0 && it.Kind == fetch.KindDocument { // of a directory it is that of its listing
-		line("size", count(int(it.Size), "byte"))
+		line("size", stdio.Count(it.Size, "byte"))
 	}
 	if !it.ModTime.IsZero() {
 		line("modified", it.ModTime.UTC().Format("2006-01-02 15:04:05 UTC"))

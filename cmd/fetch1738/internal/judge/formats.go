@@ -52,7 +52,7 @@ func (jsonLines) result(w io.Writer, r judged) error {
 func (jsonLines) end(io.Writer, *report) error { return nil }
 
 // tap is the Test Anything Protocol (https://testanything.org). Giving up is not a failure. What is
-// accepted is TODO: a test that is known to fail.
+// accepted has the directive TODO, with which that protocol marks a test that is known to fail.
 type tap struct{ n int }
 
 func (t *tap) result(w io.Writer, r judged) error {

@@ -149,7 +149,7 @@ func (o *options) run(ctx context.Context) int {
 
 // judge runs the client in cases, and returns the exit code.
 func (o *options) judge(ctx context.Context, cases []judge.Case, accept *baseline) int {
-	fmt.Fprintf(o.Std.Err, "fetch1738: judging %s in %s\n", stdio.Line(o.Arg(0)), number(len(cases), "case"))
+	fmt.Fprintf(o.Std.Err, "fetch1738: judging %s in %s\n", stdio.Line(o.Arg(0)), stdio.Count(len(cases), "case"))
 	report := o.report(cases, accept)
 	out, shown := o.progress(report.line)
 	report.w = bufio.NewWriter(out)

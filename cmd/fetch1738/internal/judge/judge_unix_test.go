@@ -200,7 +200,7 @@ func TestLine(t *testing.T) {
 		if i == 1 {
 			total = uploads + 1
 		}
-		if got, want := r.line(), fmt.Sprintf("%d of %d cases judged, %s", i+1, total, number(i, "finding")); got != want {
+		if got, want := r.line(), fmt.Sprintf("%d of %d cases judged, %s", i+1, total, stdio.Count(i, "finding")); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/term"
 	"github.com/fetch1738/fetch1738/judge"
 )
@@ -66,7 +67,7 @@ func explain(b *strings.Builder, r judged) {
 func (l *lines) end(w io.Writer, r *report) error {
 	var b strings.Builder
 	for _, g := range grouped(r) {
-		fmt.Fprintf(&b, "%s (%v, %s)\n", g[0].Cause.Sentence(), g[0].Verdict, number(len(g), "case"))
+		fmt.Fprintf(&b, "%s (%v, %s)\n", g[0].Cause.Sentence(), g[0].Verdict, stdio.Count(len(g), "case"))
 		if l.verbose { // each is explained above
 			for _, one := range g {
 				fmt.Fprintf(&b, "    %s\n", one.Case.Name)

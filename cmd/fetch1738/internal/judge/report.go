@@ -154,7 +154,7 @@ func (r *report) line() string {
 			total = max(done, total-r.others(one.Case))
 		}
 	}
-	return fmt.Sprintf("%d of %s judged, %s", done, number(total, "case"), number(findings, "finding"))
+	return fmt.Sprintf("%d of %s judged, %s", done, stdio.Count(total, "case"), stdio.Count(findings, "finding"))
 }
 
 // others returns how many cases have the scheme and task of one.
@@ -226,7 +226,7 @@ func (c *count) String() string {
 			break
 		}
 	}
-	text := fmt.Sprintf("%s: %s: %s (%d did not come up", name, number(n, "case"), strings.Join(parts, ", "), c.unmet)
+	text := fmt.Sprintf("%s: %s: %s (%d did not come up", name, stdio.Count(n, "case"), strings.Join(parts, ", "), c.unmet)
 	if c.accepted > 0 {
 		text += fmt.Sprintf(", %d accepted", c.accepted)
 	}
@@ -234,14 +234,6 @@ func (c *count) String() string {
 		text += "; the others are not judged, because of what it did with an ordinary server"
 	}
 	return text
-}
-
-// number returns a number of things in words.
-func number(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // quoted returns arguments as a shell reads them.

@@ -101,9 +101,9 @@ func (l *Listing) text(it *fetch.Item) error {
 func (l *Listing) Line(it *fetch.Item, number string) string {
 	what := ""
 	switch {
-	case IsArticle(it):
+	case entry.IsArticle(it.Locator):
 		return l.article(it)
-	case isGroup(it):
+	case entry.IsNews(it.Locator): // a group
 		return l.group(it, number)
 	case it.Locator != nil:
 		what = entry.Word(it)
@@ -184,7 +184,7 @@ func Pick(items iter.Seq2[fetch.Item, error], n int) (chosen *fetch.Item, mirror
 			return chosen, mirrors, nil
 		case chosen != nil:
 			mirrors = append(mirrors, item.Locator)
-		case IsArticle(&item) && item.Name == strconv.Itoa(n), !IsArticle(&item) && links == n:
+		case entry.IsArticle(item.Locator) && item.Name == strconv.Itoa(n), !entry.IsArticle(item.Locator) && links == n:
 			chosen = &item
 		}
 	}

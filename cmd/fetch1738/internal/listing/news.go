@@ -10,30 +10,7 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/internal/entry"
 	"github.com/fetch1738/fetch1738/internal/text/mime822"
-	"github.com/fetch1738/fetch1738/locator"
 )
-
-// IsArticle reports whether an item is an article of a newsgroup. Its name is its number.
-func IsArticle(it *fetch.Item) bool {
-	switch l := it.Locator.(type) {
-	case *locator.NNTP:
-		return l.Article != ""
-	case *locator.News:
-		return l.MessageID != ""
-	}
-	return false
-}
-
-// isGroup reports whether an item is a newsgroup.
-func isGroup(it *fetch.Item) bool {
-	switch l := it.Locator.(type) {
-	case *locator.NNTP:
-		return l.Article == ""
-	case *locator.News:
-		return l.MessageID == ""
-	}
-	return false
-}
 
 // article returns the line of an article: number, date, author and subject. It fits the width of the
 // listing.

@@ -10,6 +10,7 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/client"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/transfer"
+	"github.com/fetch1738/fetch1738/internal/entry"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -106,7 +107,7 @@ func nameProtocol(t *told) string {
 		return text + "TLS; the scheme for that is " + row.Twin
 	case p.name == "TLS" || p.scheme == "":
 		return text + p.name
-	case p.scheme == "ftp" && plain == "ftp", p.scheme == "nntp" && plain != scheme && client.IsNews(t.Locator):
+	case p.scheme == "ftp" && plain == "ftp", p.scheme == "nntp" && plain != scheme && entry.IsNews(t.Locator):
 		return fmt.Sprintf("%s%s without TLS; use %s: with --ssl-reqd, or the port of %s:, usually %d", text, p.name, plain, scheme, row.Port)
 	case p.scheme == plain:
 		return text + p.name + " without TLS; " + withoutTLS(t)

@@ -59,7 +59,7 @@ func (q *query) printOne(it *fetch.Item) error {
 // title returns the title of a result, which may contain control characters.
 func (q *query) title(it *fetch.Item) string {
 	field := func(name string) string { return mime822.Text(listing.Field(it, name), q.t.Op.Output.Charset) }
-	if !listing.IsArticle(it) {
+	if !entry.IsArticle(it.Locator) {
 		if about := field("Description"); about != "" {
 			return q.decoded(it.Name) + ": " + about
 		}

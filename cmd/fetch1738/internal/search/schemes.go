@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/client"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/listing"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/localerr"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/nntp"
+	"github.com/fetch1738/fetch1738/internal/entry"
 	"github.com/fetch1738/fetch1738/internal/text/mime822"
 	"github.com/fetch1738/fetch1738/internal/text/newssearch"
 	"github.com/fetch1738/fetch1738/locator"
@@ -118,7 +118,7 @@ func (q *query) explained(err error) error {
 // matchNews has the server select the articles that the words may fit.
 func (q *query) matchNews(req *fetch.Request) {
 	options, ok := req.Options.(*nntp.Options)
-	if !ok || !client.IsGroup(req.Locator) {
+	if !ok || !entry.IsGroup(req.Locator) {
 		return
 	}
 	options.List = options.Articles != ""
@@ -141,7 +141,7 @@ func matches(words []string) []nntp.Match {
 // description of a newsgroup, in lower or upper case.
 func (q *query) fits(it *fetch.Item) bool {
 	texts := []string{it.Name, listing.Field(it, "Description")}
-	if listing.IsArticle(it) {
+	if entry.IsArticle(it.Locator) {
 		texts = []string{listing.Field(it, "Subject"), listing.Field(it, "From")}
 	}
 	for i, text := range texts {

@@ -20,6 +20,7 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/transfer"
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/entry"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -194,7 +195,7 @@ func (q *query) search(ctx context.Context) error {
 			return err
 		}
 	case *locator.News, *locator.NNTP:
-		if client.IsArticle(l) {
+		if entry.IsArticle(l) {
 			return localerr.Usagef("%s is an article; use the URL of a newsgroup, nntp://HOST/ or news:*", l.Redacted())
 		}
 		q.matchNews(req)

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"strings"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/term"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/used"
@@ -38,6 +39,17 @@ func (s Streams) Complain(err error, message string) {
 	if !Unread(err) {
 		fmt.Fprintln(s.Err, message)
 	}
+}
+
+// Count returns a number of things in words, as in "1 file" and "2 directories".
+func Count[N int | int64](n N, noun string) string {
+	switch {
+	case n == 1:
+		return "1 " + noun
+	case strings.HasSuffix(noun, "y"):
+		noun = strings.TrimSuffix(noun, "y") + "ie"
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // Line returns text, which may come from a server, as one printable line.

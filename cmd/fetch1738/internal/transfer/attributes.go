@@ -6,11 +6,11 @@ import (
 	"time"
 
 	fetch1738 "github.com/fetch1738/fetch1738"
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/client"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/listing"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/driver"
+	"github.com/fetch1738/fetch1738/internal/entry"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -32,7 +32,7 @@ func findHead(ctx context.Context, from *fetch1738.Resolver, o *plan.Operation, 
 		head = listing.Views(found)
 	case req.Locator.Scheme() == "file":
 		head = listing.FileHead(found)
-	case client.IsNews(req.Locator):
+	case entry.IsNews(req.Locator):
 		head = listing.Fields(found)
 	}
 	return head, found.ModTime, nil

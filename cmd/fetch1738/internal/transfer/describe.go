@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/client"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/output"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/driver"
@@ -26,7 +25,7 @@ func suffices(ctx context.Context, r *Result, keeps bool, req *fetch.Request) (*
 		return nil, false, nil
 	}
 	path, isFTP := req.Locator.(*locator.FTP)
-	if isFTP && (path.Name == "" || path.Type == 'd') || !isFTP && !client.IsArticle(req.Locator) {
+	if isFTP && (path.Name == "" || path.Type == 'd') || !isFTP && !entry.IsArticle(req.Locator) {
 		return nil, false, nil
 	}
 	found, err := r.ResolverFor(req.Locator).FindAttributes(ctx, req)

@@ -15,6 +15,7 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
+	"github.com/fetch1738/fetch1738/internal/entry"
 	"github.com/fetch1738/fetch1738/internal/file/filename"
 	"github.com/fetch1738/fetch1738/internal/file/resume"
 	"github.com/fetch1738/fetch1738/internal/file/segments"
@@ -160,7 +161,7 @@ func (a *attempt) store(res *fetch.Resource) error {
 	if lists(a.place, a.Sink, res) {
 		return a.list(res)
 	}
-	switch isNews := client.IsNews(res.Locator); {
+	switch isNews := entry.IsNews(res.Locator); {
 	case isNews && res.MediaType == "application/mbox" && a.place.Destination.Remote:
 		return articleFiles(a.place, output.LastSegment(a.Locator, a.URL), res, a.incoming)
 	case isNews && res.MediaType == "message/rfc822":

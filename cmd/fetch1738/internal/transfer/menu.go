@@ -23,7 +23,7 @@ func lists(place *output.Place, sink *output.Sink, res *fetch.Resource) bool {
 // browses reports whether a menu or newsgroup is shown to a user at a terminal.
 func browses(place *output.Place, sink *output.Sink, res *fetch.Resource) bool {
 	o := &place.Op.Output
-	return (res.Kind == fetch.KindMenu || client.IsNews(res.Locator)) && !o.List && !o.JSON && !o.Raw && place.Browses(sink)
+	return (res.Kind == fetch.KindMenu || entry.IsNews(res.Locator)) && !o.List && !o.JSON && !o.Raw && place.Browses(sink)
 }
 
 // list writes a listing to the sink.

@@ -5,12 +5,12 @@ import (
 	"io"
 	"strconv"
 
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/client"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/listing"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/output"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/nntp"
+	"github.com/fetch1738/fetch1738/internal/entry"
 	"github.com/fetch1738/fetch1738/internal/text/charset"
 	"github.com/fetch1738/fetch1738/internal/text/mime822"
 )
@@ -46,7 +46,7 @@ const listedArticles = 500
 // says that a listing is shown to a user.
 func askArticles(o *plan.Output, req *fetch.Request, numbers []int, shows bool) (newest bool) {
 	options, isNews := req.Options.(*nntp.Options)
-	if !isNews || options.Articles != "" || !client.IsGroup(req.Locator) {
+	if !isNews || options.Articles != "" || !entry.IsGroup(req.Locator) {
 		return false
 	}
 	switch {

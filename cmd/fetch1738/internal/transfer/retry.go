@@ -9,6 +9,7 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/localerr"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/entry"
 	"github.com/fetch1738/fetch1738/internal/pace"
 )
 
@@ -94,7 +95,7 @@ func (r *Result) Transient(err error) bool {
 		return true // as in curl
 	case client.IsHTTP(r.Locator), r.AskedProxy(r.Locator) != nil:
 		return client.TransientStatus(known.Code)
-	case client.IsNews(r.Locator):
+	case entry.IsNews(r.Locator):
 		return known.Code == 400 || known.Code == 503
 	}
 	return known.Code/100 == 4 // FTP: "Transient Negative Completion"

@@ -30,7 +30,7 @@ func (o *options) each(ctx context.Context, args []string, work func(name string
 	var display *progress.Display
 	if term.IsTerminal(o.Std.Err) {
 		display = progress.New(o.Std.Err, progress.Options{Sum: func(t progress.Totals) string {
-			return fmt.Sprintf("%s, %s, %s/s", count(int64(len(names)), "file"), progress.Amount(t.Octets), progress.Amount(t.PerSecond()))
+			return fmt.Sprintf("%s, %s, %s/s", stdio.Count(len(names), "file"), progress.Amount(t.Octets), progress.Amount(t.PerSecond()))
 		}})
 		defer display.Close()
 	}

@@ -75,7 +75,7 @@ func (o *options) damaged(d *archives.DamageError) int {
 		o.Fail(found, "%v", defect)
 	}
 	if more := d.Count - int64(len(d.Defects)); more > 0 {
-		o.Fail(found, "%s", count(more, "more fault"))
+		o.Fail(found, "%s", stdio.Count(more, "more fault"))
 	}
 	return found
 }

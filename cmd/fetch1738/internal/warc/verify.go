@@ -60,7 +60,7 @@ func (o *options) verify(ctx context.Context, args []string) int {
 			return o.FailOutput(err)
 		}
 	default:
-		text := fmt.Sprintf("%s, %s: %s, %s\n", count(int64(sum.Files), "file"), count(sum.Records, "record"), count(sum.Defects, "fault"), count(sum.Notes, "note"))
+		text := fmt.Sprintf("%s, %s: %s, %s\n", stdio.Count(sum.Files, "file"), stdio.Count(sum.Records, "record"), stdio.Count(sum.Defects, "fault"), stdio.Count(sum.Notes, "note"))
 		if _, err := io.WriteString(o.Std.Out, text); err != nil {
 			return o.FailOutput(err)
 		}
@@ -85,12 +85,4 @@ func (o *options) showDefect(w io.Writer, name string, f *warc.Defect) error {
 	}
 	_, err := fmt.Fprintln(w, stdio.Line(name+": "+note+f.Error()))
 	return err
-}
-
-// count returns a number with its noun.
-func count(n int64, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
